@@ -1,0 +1,141 @@
+// Hills of a density on a graph: nearest denser neighbour, saddles between hills, links followed to their end.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "graph.hpp"
+#include "parallel.hpp"
+
+namespace diffpeaks {
+
+class UnionFind {
+  public:
+    explicit UnionFind(Index n) : up_(static_cast<std::size_t>(n)) {
+        for (Index i = 0; i < n; ++i) up_[i] = i;
+    }
+    Index find(Index i) {
+        while (up_[i] != i) i = up_[i] = up_[up_[i]];
+        return i;
+    }
+    void attach(Index root, Index to) { up_[root] = to; }
+
+  private:
+    std::vector<Index> up_;
+};
+
+// Position of the first entry of each row that is denser than the row's own point, -1 where there is none.
+inline void first_denser(const Rows& graph, const Index* rank, Offset* position, int n_threads) {
+    parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last) {
+        for (std::int64_t row = first; row < last; ++row) {
+            position[row] = -1;
+            for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
+                if (rank[graph.indices[e]] < rank[row]) {
+                    position[row] = e;
+                    break;
+                }
+            }
+        }
+    });
+}
+
+// The hill of each point: its own index where it has no parent, its parent's hill otherwise (parents come first in order).
+inline std::vector<Index> hills(Index n_samples, const Index* order, const Index* parent) {
+    std::vector<Index> hill(static_cast<std::size_t>(n_samples));
+    for (Index r = 0; r < n_samples; ++r) {
+        const Index point = order[r];
+        hill[point] = parent[point] == NO_POINT ? point : hill[parent[point]];
+    }
+    return hill;
+}
+
+// Edges between two hills, grouped by the rank of their less dense end and, inside a group, densest other end first.
+struct CrossEdges {
+    std::vector<Offset> group;   // n_samples + 1
+    std::vector<Index> upper;    // rank of the denser end
+};
+
+template <class Real>
+CrossEdges cross_edges(const Rows& graph, const Real* distances, double max_link, const Index* rank, const std::vector<Index>& hill) {
+    const auto for_each_crossing = [&](auto visit) {
+        for (Index row = 0; row < graph.n_samples; ++row) {
+            for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
+                if (!(static_cast<double>(distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
+                const Index point = graph.indices[e];
+                if (hill[row] != hill[point]) visit(std::max(rank[row], rank[point]), std::min(rank[row], rank[point]));
+            }
+        }
+    };
+    CrossEdges edges;
+    edges.group.assign(static_cast<std::size_t>(graph.n_samples) + 1, 0);
+    for_each_crossing([&](Index lower, Index) { ++edges.group[lower + 1]; });
+    for (Index r = 0; r < graph.n_samples; ++r) edges.group[r + 1] += edges.group[r];
+    edges.upper.resize(static_cast<std::size_t>(edges.group.back()));
+    std::vector<Offset> next(edges.group.begin(), edges.group.end() - 1);
+    for_each_crossing([&](Index lower, Index upper) { edges.upper[next[lower]++] = upper; });
+    for (Index r = 0; r < graph.n_samples; ++r) {
+        std::sort(edges.upper.begin() + edges.group[r], edges.upper.begin() + edges.group[r + 1]);
+    }
+    return edges;
+}
+
+// Floods the hills from the top. Where two of them meet, the lower peak gets the point of the meeting (saddle) and the
+// point on the other hill that it touches there (crossing). Peaks that never meet a denser one keep NO_POINT.
+template <class Real>
+void merge_hills(const Rows& graph, const Real* distances, double max_link, const Index* order, const Index* rank,
+                 const Index* parent, Index* saddle, Index* crossing) {
+    const std::vector<Index> hill = hills(graph.n_samples, order, parent);
+    const CrossEdges edges = cross_edges(graph, distances, max_link, rank, hill);
+    std::fill(saddle, saddle + graph.n_samples, NO_POINT);
+    std::fill(crossing, crossing + graph.n_samples, NO_POINT);
+    UnionFind flooded(graph.n_samples);
+    for (Index lower = 0; lower < graph.n_samples; ++lower) {
+        const Index here = order[lower];
+        for (Offset e = edges.group[lower]; e < edges.group[lower + 1]; ++e) {
+            const Index there = order[edges.upper[e]];
+            const Index mine = flooded.find(hill[here]), other = flooded.find(hill[there]);
+            if (mine == other) continue;
+            const bool mine_is_lower = rank[mine] > rank[other];
+            const Index absorbed = mine_is_lower ? mine : other;
+            saddle[absorbed] = here;
+            crossing[absorbed] = mine_is_lower ? there : here;
+            flooded.attach(absorbed, mine_is_lower ? other : mine);
+        }
+    }
+}
+
+// Where following the links ends: the point that links to itself.
+inline void follow_links(Index n_samples, const Index* links, Index* ends) {
+    std::fill(ends, ends + n_samples, NO_POINT);
+    std::vector<Index> path;
+    for (Index start = 0; start < n_samples; ++start) {
+        Index point = start;
+        path.clear();
+        while (ends[point] == NO_POINT && links[point] != point) {
+            path.push_back(point);
+            point = links[point];
+            if (static_cast<Index>(path.size()) > n_samples) throw std::runtime_error("the links form a cycle");
+        }
+        const Index end = ends[point] == NO_POINT ? point : ends[point];
+        ends[point] = end;
+        for (const Index passed : path) ends[passed] = end;
+    }
+}
+
+// Joins core points along graph edges; each core gets one representative of its component, the others themselves.
+inline void join_cores(const Rows& graph, const bool* core, Index* component) {
+    UnionFind joined(graph.n_samples);
+    for (Index row = 0; row < graph.n_samples; ++row) {
+        if (!core[row]) continue;
+        for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
+            if (!core[graph.indices[e]]) continue;
+            const Index a = joined.find(row), b = joined.find(graph.indices[e]);
+            if (a != b) joined.attach(std::max(a, b), std::min(a, b));
+        }
+    }
+    for (Index row = 0; row < graph.n_samples; ++row) component[row] = joined.find(row);
+}
+
+}  // namespace diffpeaks

@@ -1,0 +1,77 @@
+// The last step of every neighbour search: distances computed in one way, rows in one order.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "graph.hpp"
+#include "parallel.hpp"
+
+namespace diffpeaks {
+
+template <class Real>
+double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
+    double sum = 0.0;
+    for (std::int64_t f = 0; f < n_features; ++f) {
+        const double difference = static_cast<double>(x[f]) - static_cast<double>(y[f]);
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+// Euclidean distance of each query to each of its listed points; summed in double, in feature order, so that the
+// value for a pair is the same whichever search proposed it and whichever side asks.
+template <class Real>
+void pair_distances(const Real* queries, const Real* points, std::int64_t n_features, std::int64_t n_rows,
+                    const Offset* indptr, const Index* indices, Real* distances, bool squared, int n_threads) {
+    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last) {
+        for (std::int64_t row = first; row < last; ++row) {
+            const Real* query = queries + row * n_features;
+            for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) {
+                const double d2 = squared_distance(query, points + static_cast<std::int64_t>(indices[e]) * n_features, n_features);
+                distances[e] = static_cast<Real>(squared ? d2 : std::sqrt(d2));
+            }
+        }
+    });
+}
+
+// Sorts each row by (distance, index).
+template <class Real>
+void sort_rows(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* distances, int n_threads) {
+    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last) {
+        std::vector<std::pair<Real, Index>> entries;
+        for (std::int64_t row = first; row < last; ++row) {
+            const Offset begin = indptr[row], end = indptr[row + 1];
+            entries.clear();
+            for (Offset e = begin; e < end; ++e) entries.emplace_back(distances[e], indices[e]);
+            if (std::is_sorted(entries.begin(), entries.end())) continue;
+            std::sort(entries.begin(), entries.end());
+            for (Offset e = begin; e < end; ++e) {
+                distances[e] = entries[static_cast<std::size_t>(e - begin)].first;
+                indices[e] = entries[static_cast<std::size_t>(e - begin)].second;
+            }
+        }
+    });
+}
+
+// Rows sorted by (distance, index) become rows that start with the point itself. A row that lost itself among more
+// duplicates than it can hold gives up its last entry.
+template <class Real>
+void move_self_first(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* distances, int n_threads) {
+    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last) {
+        for (std::int64_t row = first; row < last; ++row) {
+            const Offset begin = indptr[row], end = indptr[row + 1];
+            Offset self = begin;
+            while (self < end - 1 && indices[self] != row) ++self;
+            std::move_backward(indices + begin, indices + self, indices + self + 1);
+            std::move_backward(distances + begin, distances + self, distances + self + 1);
+            indices[begin] = static_cast<Index>(row);
+            distances[begin] = 0;
+        }
+    });
+}
+
+}  // namespace diffpeaks

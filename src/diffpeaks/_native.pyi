@@ -1,0 +1,39 @@
+"""Types of the compiled core (native/module.cpp). Arrays are C-contiguous; outputs are filled in place."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+type Index = NDArray[np.int32]
+type Offset = NDArray[np.int64]
+type Real = NDArray[np.float32] | NDArray[np.float64]
+type Mask = NDArray[np.bool_]
+
+def first_fault(indptr: Offset, indices: Index, distances: Real) -> tuple[int, int]: ...
+def pair_distances(
+    queries: Real,
+    points: Real,
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    squared: bool,
+    n_threads: int,
+) -> None: ...
+def sort_rows(indptr: Offset, indices: Index, distances: Real, n_threads: int) -> None: ...
+def move_self_first(indptr: Offset, indices: Index, distances: Real, n_threads: int) -> None: ...
+def merge_hills(
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    max_link: float,
+    order: Index,
+    rank: Index,
+    parent: Index,
+    saddle: Index,
+    crossing: Index,
+) -> None: ...
+def first_denser(
+    indptr: Offset, indices: Index, rank: Index, position: Offset, n_threads: int
+) -> None: ...
+def follow_links(links: Index, ends: Index) -> None: ...
+def join_cores(indptr: Offset, indices: Index, core: Mask, component: Index) -> None: ...
+def mark_border(indptr: Offset, indices: Index, labels: Index, border: Mask) -> None: ...

@@ -1,0 +1,171 @@
+"""The neighbour graph: the one type that crosses the middle of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from diffpeaks import _native
+from diffpeaks._validation import check_graph_size, check_n_neighbors
+
+_FAULTS = {
+    1: "does not start with the point itself",
+    2: "has the point itself at a distance other than 0",
+    3: "names a point outside 0 .. n_samples - 1",
+    4: "has a distance that is negative, NaN or infinite",
+    5: "is not sorted by (distance, index)",
+    6: "names a point twice",
+}
+_BLOCK_ENTRIES = 1 << 20  # a block of rows and its temporaries stay in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborGraph:
+    """Distances from each point to its neighbours, as flat arrays that cannot be changed.
+
+    Row `i` is `indices[indptr[i]:indptr[i + 1]]`. It starts with `i` itself at distance zero; the
+    others follow in the order (distance, index). This holds by construction, also among duplicates.
+
+    Parameters
+    ----------
+    indptr, indices, distances : arrays of shape (n_samples + 1,), (n_entries,), (n_entries,)
+    n_neighbors : int, optional
+        Every row holds at least that many nearest points. By default the shortest row's length.
+    radius : float, optional
+        Every row holds all points within that distance; 0 if that is not known of any radius. By
+        default infinity: a graph made elsewhere is taken at its word as the whole neighbourhood.
+    search : str
+        How the neighbours were found.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    distances: NDArray[Any]
+    n_neighbors: int | None = None
+    radius: float = np.inf
+    search: str = "given"
+
+    def __post_init__(self) -> None:
+        indptr = np.asarray(self.indptr)
+        if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
+            raise ValueError(
+                "indptr must be n_samples + 1 ascending offsets from 0 with n_samples >= 1, "
+                f"got an array of shape {indptr.shape}"
+            )
+        for name in ("indices", "distances"):
+            shape = np.shape(getattr(self, name))
+            if shape != (indptr[-1],):
+                raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
+        check_graph_size(len(indptr) - 1, 0)
+        self._freeze("indptr", indptr, np.int64)
+        self._freeze("indices", self.indices, np.int32)
+        self._freeze("distances", self.distances, _real_dtype(self.distances))
+        row, fault = _native.first_fault(self.indptr, self.indices, self.distances)
+        if fault:
+            raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
+        shortest = int(self.degrees.min())
+        if self.n_neighbors is None:
+            object.__setattr__(self, "n_neighbors", shortest)
+        elif self.n_neighbors > shortest:
+            raise ValueError(f"n_neighbors={self.n_neighbors}, but a row holds only {shortest}")
+
+    def _freeze(self, name: str, values: ArrayLike, dtype: Any) -> None:
+        frozen = np.ascontiguousarray(values).astype(dtype, copy=False).view()
+        frozen.flags.writeable = False
+        object.__setattr__(self, name, frozen)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (self.indptr, self.indices, self.distances, self.n_neighbors, self.radius, self.search)
+        return (type(self), fields)
+
+    def __repr__(self) -> str:
+        return (
+            f"NeighborGraph(n_samples={self.n_samples}, n_entries={len(self.indices)}, "
+            f"n_neighbors={self.n_neighbors}, radius={self.radius}, search={self.search!r})"
+        )
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Length of each row, the point itself included."""
+        return np.diff(self.indptr)
+
+    def blocks(self) -> Iterator[tuple[slice, slice]]:
+        """Consecutive (rows, entries) slices, small enough that temporaries of a block are cheap."""
+        first = 0
+        while first < self.n_samples:
+            goal = self.indptr[first] + _BLOCK_ENTRIES
+            last = max(first + 1, int(np.searchsorted(self.indptr, goal, side="right")) - 1)
+            yield slice(first, last), slice(int(self.indptr[first]), int(self.indptr[last]))
+            first = last
+
+    def nearest(self, n_neighbors: int) -> NeighborGraph:
+        """The graph with only the `n_neighbors` nearest points in each row."""
+        n_neighbors = check_n_neighbors(n_neighbors, self.n_samples)
+        if n_neighbors > (self.n_neighbors or 0):
+            raise ValueError(
+                f"n_neighbors={n_neighbors} is more than the {self.n_neighbors} that this graph holds "
+                "for every point; build the graph with more neighbours"
+            )
+        lengths = np.minimum(self.degrees, n_neighbors)
+        return self._prefix(lengths, n_neighbors, np.inf if n_neighbors == self.n_samples else 0.0)
+
+    def within(self, radius: float) -> NeighborGraph:
+        """The graph with only the points at distance `radius` or less."""
+        if not radius >= 0:
+            raise ValueError(f"radius={radius} must be a number of at least 0")
+        if radius > self.radius:
+            raise ValueError(
+                f"radius={radius} is more than {self.radius}, up to which this graph is known to be "
+                "complete; build the graph with that radius"
+            )
+        inside = self.distances <= radius
+        lengths = np.add.reduceat(inside, self.indptr[:-1], dtype=np.int64)
+        return self._prefix(lengths, None, float(radius))
+
+    def _prefix(
+        self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float
+    ) -> NeighborGraph:
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        if indptr[-1] == len(self.indices):
+            indices, distances = self.indices, self.distances
+        elif np.all(self.degrees == self.degrees[0]) and np.all(lengths == lengths[0]):
+            table = (self.n_samples, int(self.degrees[0]))
+            indices = self.indices.reshape(table)[:, : lengths[0]].ravel()
+            distances = self.distances.reshape(table)[:, : lengths[0]].ravel()
+        else:
+            keep = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1] - indptr[:-1], lengths)
+            indices, distances = self.indices[keep], self.distances[keep]
+        return NeighborGraph(indptr, indices, distances, n_neighbors, radius, self.search)
+
+    def is_symmetric(self) -> bool:
+        """Whether each pair lists each other at the same distance."""
+        graph = self.to_scipy()
+        graph.data = graph.data + 1  # so that neighbours at distance zero count as entries
+        difference = graph - graph.T
+        return not difference.data.any()
+
+    def to_scipy(self) -> sp.csr_array:
+        """A sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""
+        return csr(self, self.distances)
+
+
+def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
+    """`data`, one value for each entry of the graph, as a sparse matrix that shares its structure."""
+    small = len(graph.indices) <= np.iinfo(np.int32).max
+    indptr = graph.indptr.astype(np.int32) if small else graph.indptr
+    matrix = sp.csr_array((graph.n_samples, graph.n_samples), dtype=data.dtype)
+    matrix.indptr, matrix.indices, matrix.data = indptr, graph.indices, data
+    return matrix
+
+
+def _real_dtype(distances: ArrayLike) -> Any:
+    return np.float32 if np.asarray(distances).dtype == np.float32 else np.float64

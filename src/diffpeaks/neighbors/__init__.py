@@ -1,0 +1,93 @@
+"""From points to a neighbour graph: `neighbor_graph` and the searches behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from diffpeaks._validation import check_finite
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors.points import SEARCHES, GivenGraph, PointSet
+from diffpeaks.neighbors.precomputed import graph_from_sparse, space_from_matrix
+from diffpeaks.neighbors.spaces import space_of
+
+__all__ = ["GivenGraph", "PointSet", "automatic_n_neighbors", "neighbor_graph", "searchable"]
+
+
+def neighbor_graph(
+    X: Any,
+    n_neighbors: int | None = None,
+    radius: float | None = None,
+    metric: Any = "euclidean",
+    search: str = "auto",
+    n_jobs: int | None = None,
+    metric_params: dict[str, Any] | None = None,
+) -> NeighborGraph:
+    """Exact neighbours of each point of X.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        With `metric="precomputed"` a square matrix of distances, a sparse graph of distances, or a
+        `NeighborGraph`.
+    n_neighbors : int, optional
+        That many nearest points, the point itself counted first.
+    radius : float, optional
+        All points at distance `radius` or less. With both, each row holds whichever is more, so
+        that either graph can be filtered from the result.
+    metric : str or callable
+        Any metric of scikit-learn. Cosine is the distance 1 - cos.
+    search : {"auto", "tree", "brute"}
+        "auto" takes a kd-tree in low dimension and blocked brute force otherwise; both are exact.
+        `graph.search` says which was used.
+    n_jobs : int, optional
+        Threads; None means all cores. The result does not depend on it.
+    metric_params : dict, optional
+        Further arguments of the metric.
+
+    Examples
+    --------
+    >>> from diffpeaks import neighbor_graph
+    >>> neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).indices.tolist()
+    [0, 1, 1, 0, 2, 1]
+    """
+    points = searchable(X, metric, search, n_jobs, metric_params)
+    if n_neighbors is None and radius is None and isinstance(points, PointSet):
+        raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
+    return points.graph(n_neighbors, radius)
+
+
+def searchable(
+    X: Any,
+    metric: Any = "euclidean",
+    search: str = "auto",
+    n_jobs: int | None = None,
+    metric_params: dict[str, Any] | None = None,
+) -> PointSet | GivenGraph:
+    """X with its metric and search, checked."""
+    if search != "auto" and search not in SEARCHES:
+        raise ValueError(f"search={search!r} is unknown; use one of {['auto', *SEARCHES]}")
+    if isinstance(metric, str) and metric == "precomputed":
+        if isinstance(X, NeighborGraph):
+            return GivenGraph(X)
+        if sp.issparse(X):
+            return GivenGraph(graph_from_sparse(X))
+        if search == "tree":
+            raise ValueError("search='tree' needs points, not a matrix of distances; use 'brute'")
+        return PointSet(space_from_matrix(X), "brute", n_jobs)
+    if isinstance(X, NeighborGraph):
+        raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
+    X = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
+    )
+    if metric != "nan_euclidean":
+        check_finite(X)
+    return PointSet(space_of(X, metric, metric_params), search, n_jobs)
+
+
+def automatic_n_neighbors(n_samples: int) -> int:
+    """2 log2(n): enough for a density, few enough to stay local."""
+    return min(n_samples, max(2, round(2 * np.log2(max(n_samples, 2)))))

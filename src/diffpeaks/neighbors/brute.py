@@ -1,0 +1,69 @@
+"""Exact search in any metric: blocks of queries against all points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from diffpeaks._validation import check_graph_size
+from diffpeaks.neighbors.contract import ROUNDING, Neighbors, at_most, concatenated, first_of_rows
+from diffpeaks.neighbors.spaces import Space
+
+_BLOCK_ENTRIES = 1 << 23
+
+
+class BruteSearch:
+    """Holds the contract for every metric, dense and sparse.
+
+    Whatever cannot be proved farther than the last neighbour, given the rounding error of the
+    block, is a candidate; the final distances decide among candidates.
+    """
+
+    name = "brute"
+
+    def __init__(self, space: Space, n_threads: int) -> None:
+        self.space, self.n_threads = space, n_threads
+
+    def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+        def select(block: Any) -> Neighbors:
+            values, slack = self.space.block(block)
+            last = np.partition(values, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
+            rows = self._candidates(block, values, last + 2 * slack)
+            return first_of_rows(rows, n_neighbors)
+
+        return self._in_blocks(queries, select)
+
+    def within(self, queries: Any, radius: float) -> Neighbors:
+        def select(block: Any) -> Neighbors:
+            values, slack = self.space.block(block)
+            limit = self.space.limit(radius) * (1 + ROUNDING[self.space.dtype]) + slack
+            rows = self._candidates(block, values, np.broadcast_to(limit, len(values)))
+            return at_most(rows, radius)
+
+        return self._in_blocks(queries, select)
+
+    def _candidates(self, block: Any, values: NDArray[Any], limit: NDArray[Any]) -> Neighbors:
+        near = values <= limit[:, None]
+        indptr = np.concatenate(([0], np.cumsum(near.sum(axis=1))))
+        indices = np.nonzero(near)[1].astype(np.int32)
+        rows = Neighbors(indptr, indices, values[near].astype(self.space.dtype, copy=False))
+        return self.space.settle(block, rows, 1)
+
+    def _in_blocks(self, queries: Any, select: Callable[[Any], Neighbors]) -> Neighbors:
+        n_queries = queries.shape[0]
+        step = max(1, _BLOCK_ENTRIES // self.space.points.shape[0])
+        blocks = [queries[first : first + step] for first in range(0, n_queries, step)]
+        parts: list[Neighbors] = []
+        n_entries = 0
+        # one thread a block; the product inside it must not start threads of its own
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.n_threads) as pool:
+            for part in pool.map(select, blocks):
+                n_entries += len(part.indices)
+                check_graph_size(n_queries, n_entries)
+                parts.append(part)
+        return concatenated(parts)

@@ -1,0 +1,164 @@
+"""Points that can be searched, or a graph that stands for them: what the estimators ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks import _native
+from diffpeaks._validation import (
+    check_graph_size,
+    check_n_neighbors,
+    check_positive,
+    n_threads,
+)
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors.brute import BruteSearch
+from diffpeaks.neighbors.contract import Neighbors, Search
+from diffpeaks.neighbors.spaces import Space
+from diffpeaks.neighbors.trees import TreeSearch
+
+SEARCHES = {"tree": TreeSearch, "brute": BruteSearch}
+_SAMPLE = 512  # points of a sample for a typical length: its median is known to a few percent
+
+
+class PointSet:
+    """Points in a space, with the search that was chosen for them."""
+
+    def __init__(self, space: Space, search: str, n_jobs: int | None) -> None:
+        self.space = space
+        self.n_samples: int = space.points.shape[0]
+        self.n_threads = n_threads(n_jobs)
+        if search == "auto":
+            search = _automatic_search(space)
+        self.search: Search = SEARCHES[search](space, self.n_threads)
+
+    def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
+        """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
+        if n_neighbors is None and radius is None:
+            raise ValueError("a neighbour graph needs n_neighbors, radius, or both")
+        if n_neighbors is not None:
+            n_neighbors = check_n_neighbors(n_neighbors, self.n_samples)
+            check_graph_size(self.n_samples, self.n_samples * n_neighbors)
+        if radius is None:
+            rows = self.search.nearest(self.space.points, int(n_neighbors or 0))
+            complete = np.inf if n_neighbors == self.n_samples else 0.0
+        else:
+            rows = self._balls(check_positive("radius", radius), n_neighbors)
+            complete = float(radius)
+        _native.move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
+        return NeighborGraph(*rows, n_neighbors, complete, self.search.name)
+
+    def _balls(self, radius: float, n_neighbors: int | None) -> Neighbors:
+        """All points within the radius; rows with fewer than `n_neighbors` go on to as many."""
+        rows = self.search.within(self.space.points, radius)
+        _check_self_inside(rows, radius)
+        short = np.flatnonzero(np.diff(rows.indptr) < (n_neighbors or 0))
+        if not len(short):
+            return rows
+        longer = self.search.nearest(self.space.points[short], int(n_neighbors or 0))
+        lengths = np.diff(rows.indptr)
+        lengths[short] = int(n_neighbors or 0)
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        from_ball = np.repeat(~np.isin(np.arange(self.n_samples), short), lengths)
+        in_short = np.repeat(np.diff(rows.indptr) < int(n_neighbors or 0), np.diff(rows.indptr))
+        indices = np.empty(indptr[-1], np.int32)
+        distances = np.empty(indptr[-1], rows.distances.dtype)
+        indices[from_ball], indices[~from_ball] = rows.indices[~in_short], longer.indices
+        distances[from_ball], distances[~from_ball] = rows.distances[~in_short], longer.distances
+        return Neighbors(indptr, indices, distances)
+
+    def nearest_to(self, X: Any, n_neighbors: int) -> Neighbors:
+        """The nearest points of each new sample."""
+        return self.search.nearest(self.space.queries(X), n_neighbors)
+
+    def within_of(self, X: Any, radius: float) -> Neighbors:
+        """The points in the ball around each new sample."""
+        return self.search.within(self.space.queries(X), radius)
+
+    def nearest_denser(
+        self, points: NDArray[Any], rank: NDArray[Any], n_neighbors: int
+    ) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The exact nearest point of lower rank for each of `points`, beyond `n_neighbors` nearest.
+
+        The number of neighbours looked at grows fourfold until a denser one is among them; the
+        densest point of all finds none: -1 and infinity.
+        """
+        parent = np.full(len(points), -1, np.int32)
+        delta = np.full(len(points), np.inf)
+        left = np.flatnonzero(rank[points] > 0)
+        while len(left):
+            n_neighbors = min(4 * n_neighbors, self.n_samples)
+            step = max(1, (1 << 23) // n_neighbors)
+            for block in (left[first : first + step] for first in range(0, len(left), step)):
+                found = self.search.nearest(self.space.points[points[block]], n_neighbors)
+                indices = found.indices.reshape(len(block), n_neighbors)
+                denser = rank[indices] < rank[points[block]][:, None]
+                first_denser = denser.argmax(axis=1)
+                rows = np.flatnonzero(denser.any(axis=1))
+                parent[block[rows]] = indices[rows, first_denser[rows]]
+                distances = found.distances.reshape(len(block), n_neighbors)
+                delta[block[rows]] = distances[rows, first_denser[rows]]
+            left = left[parent[left] == -1]
+        return parent, delta
+
+    def typical_distance(self, random: np.random.RandomState) -> float:
+        """Median distance between two points drawn at random."""
+        first, second = self._sample(random), self._sample(random)
+        distances = self.space.between(first, second)
+        return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
+
+    def typical_radius(self, n_neighbors: int) -> float:
+        """Median distance to the `n_neighbors`-th neighbour, over points where it is not zero."""
+        sample = self._sample(np.random.RandomState(0))
+        found = self.search.nearest(self.space.points[sample], n_neighbors)
+        farthest = found.distances[found.indptr[1:] - 1]
+        if not np.any(farthest > 0):
+            raise ValueError(
+                f"radius='auto' finds no positive distance among {n_neighbors} neighbours (duplicates "
+                "only); give a radius"
+            )
+        return float(np.median(farthest[farthest > 0]))
+
+    def _sample(self, random: np.random.RandomState) -> NDArray[Any]:
+        if self.n_samples <= _SAMPLE:
+            return np.arange(self.n_samples)
+        return np.sort(random.choice(self.n_samples, _SAMPLE, replace=False))
+
+
+class GivenGraph:
+    """A graph that the user brought: it can be filtered, not searched further."""
+
+    def __init__(self, graph: NeighborGraph) -> None:
+        self.given = graph
+        self.n_samples = graph.n_samples
+        self.n_threads = n_threads(None)
+
+    def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
+        if radius is not None and n_neighbors is not None:
+            self.given.nearest(n_neighbors), self.given.within(radius)  # refuses what is not there
+            return self.given
+        if radius is not None:
+            return self.given.within(check_positive("radius", radius))
+        return self.given if n_neighbors is None else self.given.nearest(n_neighbors)
+
+
+def _automatic_search(space: Space) -> str:
+    if space.minkowski_order is None:
+        return "brute"
+    n_samples, n_features = space.points.shape
+    # in 9 to 16 dimensions a tree visits most of a small set, but little of a large one
+    return "tree" if n_features <= 8 or (n_features <= 16 and n_samples > 50_000) else "brute"
+
+
+def _check_self_inside(rows: Neighbors, radius: float) -> None:
+    owners = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
+    with_self = owners[rows.indices == owners]
+    if len(with_self) < len(rows.indptr) - 1:
+        missing = np.setdiff1d(np.arange(len(rows.indptr) - 1), with_self)[0]
+        raise ValueError(
+            f"the metric puts point {missing} farther than radius={radius} from itself; "
+            "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
+        )

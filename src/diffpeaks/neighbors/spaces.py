@@ -1,0 +1,256 @@
+"""Points with a metric: the one place where the distance of a pair is computed."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from diffpeaks import _native
+from diffpeaks._validation import some_of
+from diffpeaks.neighbors.contract import ROUNDING, Neighbors
+
+_EUCLIDEAN = {"euclidean", "l2", "sqeuclidean", "cosine"}
+_MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
+_BOOLEAN = {"dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"}
+_PAIR_BLOCK = 1 << 18
+
+
+class Space(Protocol):
+    """Points and a metric.
+
+    A search may select with `block`, whose values are off by at most the slack it states; what is
+    kept gets its distance from `settle`.
+    """
+
+    points: Any
+    dtype: Any
+    minkowski_order: float | None  # the p of a metric that a kd-tree understands
+
+    def queries(self, X: Any) -> Any:
+        """Queries in the form that `block` and `settle` take."""
+
+    def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
+        """Selection values of queries x points, and a bound on their error."""
+
+    def limit(self, radius: float) -> float:
+        """The selection value of a distance."""
+
+    def tree_radius(self, radius: float) -> float:
+        """The distance that a kd-tree on the points measures where the metric gives `radius`."""
+
+    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        """Distances from some of the points to some of the points."""
+
+    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+        """The same rows with final distances, in the order (distance, index)."""
+
+
+class EuclideanSpace:
+    """Euclidean distance, its square, and cosine distance through unit vectors (1 - cos = d^2 / 2).
+
+    Blocks are squared distances from one matrix product on centred points, with a bound on the
+    rounding error; final distances are sums of squared differences in double precision.
+    """
+
+    def __init__(self, X: Any, metric: str) -> None:
+        self.metric = metric
+        self.dtype = X.dtype
+        self.minkowski_order = None if sp.issparse(X) else 2.0
+        self.points = _unit_vectors(X) if metric == "cosine" else X
+        self._center = 0.0 if sp.issparse(X) else self.points.mean(axis=0, dtype=np.float64)
+        self._centered = self._shift(self.points)
+        self._norms = _squared_norms(self._centered)
+
+    def queries(self, X: Any) -> Any:
+        return _unit_vectors(X) if self.metric == "cosine" else X
+
+    def _shift(self, X: Any) -> Any:
+        return X if sp.issparse(X) else (X - self._center).astype(self.dtype)
+
+    def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
+        shifted = self._shift(queries)
+        norms = _squared_norms(shifted)
+        products = shifted @ self._centered.T
+        squared = products.toarray() if sp.issparse(products) else products
+        squared *= -2
+        squared += norms[:, None]
+        squared += self._norms
+        # rounding of the dot products, the norms and the shift, each below (d + 8) eps |.|^2
+        unit = 2 * (queries.shape[1] + 8) * float(np.finfo(self.dtype).eps)
+        return squared, unit * (norms + self._norms.max() + np.sum(self._center**2))
+
+    def limit(self, radius: float) -> float:
+        if self.metric == "cosine":
+            return 2 * radius
+        return radius if self.metric == "sqeuclidean" else radius**2
+
+    def tree_radius(self, radius: float) -> float:
+        return float(np.sqrt(self.limit(radius)))
+
+    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        indptr = np.arange(len(first) + 1, dtype=np.int64) * len(second)
+        rows = Neighbors(indptr, np.tile(second.astype(np.int32), len(first)), np.empty(0))
+        return self._pairs(self.points[first], rows, 1).reshape(len(first), len(second))
+
+    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+        distances = self._pairs(queries, rows, n_threads)
+        _native.sort_rows(rows.indptr, rows.indices, distances, n_threads)
+        return rows._replace(distances=distances)
+
+    def _pairs(self, queries: Any, rows: Neighbors, n_threads: int) -> NDArray[Any]:
+        squared = self.metric in ("sqeuclidean", "cosine")
+        if sp.issparse(self.points):
+            distances = _sparse_pairs(queries, self.points, rows, squared).astype(self.dtype)
+        else:
+            distances = np.empty(len(rows.indices), self.dtype)
+            _native.pair_distances(
+                queries, self.points, rows.indptr, rows.indices, distances, squared, n_threads
+            )
+        return distances / 2 if self.metric == "cosine" else distances
+
+
+class MetricSpace:
+    """Any other metric of scikit-learn, by name or callable: the block's values are the distances."""
+
+    def __init__(self, X: Any, metric: Any, params: dict[str, Any]) -> None:
+        if metric in _BOOLEAN:
+            X = X.astype(bool)
+        self.metric, self.points = metric, X
+        self.params = _fixed_params(X, metric, params)
+        self.dtype = X.dtype if np.issubdtype(X.dtype, np.floating) else np.dtype(np.float64)
+        order = params.get("p", 2.0) if metric == "minkowski" else _MINKOWSKI_ORDER.get(metric)
+        weighted = params.get("w") is not None
+        self.minkowski_order = None if weighted or sp.issparse(X) else order
+
+    def queries(self, X: Any) -> Any:
+        return X.astype(self.points.dtype, copy=False)
+
+    def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
+        values = self._distances(queries, self.points)
+        if self.minkowski_order is None:
+            return values, 0.0
+        return values, ROUNDING[self.dtype] * values.max(axis=1)
+
+    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        return self._distances(self.points[first], self.points[second])
+
+    def _distances(self, queries: Any, points: Any) -> NDArray[Any]:
+        from sklearn.metrics import pairwise_distances
+
+        distances = pairwise_distances(queries, points, metric=self.metric, **self.params)
+        return distances.astype(self.dtype, copy=False)
+
+    def limit(self, radius: float) -> float:
+        return radius
+
+    def tree_radius(self, radius: float) -> float:
+        return radius
+
+    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+        distances = rows.distances
+        if self.minkowski_order is not None:  # also proposed by a tree, whose sums round differently
+            distances = np.ascontiguousarray(
+                _minkowski_pairs(queries, self.points, rows, self.minkowski_order), self.dtype
+            )
+        _native.sort_rows(rows.indptr, rows.indices, distances, n_threads)
+        return rows._replace(distances=distances)
+
+
+class MatrixSpace:
+    """A square matrix of distances; a query is its row of distances to all points."""
+
+    minkowski_order = None
+
+    def __init__(self, matrix: NDArray[Any]) -> None:
+        self.points = matrix
+        self.dtype = matrix.dtype
+
+    def queries(self, X: Any) -> Any:
+        if X.shape[1] != len(self.points):
+            raise ValueError(
+                f"X has {X.shape[1]} columns; with metric='precomputed' a new sample is its distances "
+                f"to all {len(self.points)} samples of the fit"
+            )
+        return X
+
+    def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
+        return queries, 0.0
+
+    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        return self.points[np.ix_(first, second)]
+
+    def limit(self, radius: float) -> float:
+        return radius
+
+    def tree_radius(self, radius: float) -> float:
+        return radius
+
+    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+        _native.sort_rows(rows.indptr, rows.indices, rows.distances, n_threads)
+        return rows
+
+
+def space_of(X: Any, metric: Any, params: dict[str, Any] | None) -> Space:
+    """The space for a metric by name or callable."""
+    params = dict(params or {})
+    if metric == "minkowski" and params.get("p", 2) == 2 and params.get("w") is None:
+        metric, params = "euclidean", {}
+    if isinstance(metric, str) and metric in _EUCLIDEAN:
+        if params:
+            raise ValueError(f"metric={metric!r} takes no metric_params, got {params}")
+        return EuclideanSpace(X, metric)
+    return MetricSpace(X, metric, params)
+
+
+def _unit_vectors(X: Any) -> Any:
+    norms = np.sqrt(_squared_norms(X))
+    zero = np.flatnonzero(norms == 0)
+    if len(zero):
+        raise ValueError(
+            f"metric='cosine' needs rows with a direction; rows {some_of(zero)} are all zero; "
+            "drop these rows or use metric='euclidean'"
+        )
+    if sp.issparse(X):
+        return sp.csr_array(X.multiply(1 / norms[:, None])).astype(X.dtype)
+    return (X / norms[:, None]).astype(X.dtype)
+
+
+def _squared_norms(X: Any) -> NDArray[np.float64]:
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _pair_blocks(rows: Neighbors) -> Any:
+    owners = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
+    for first in range(0, len(owners), _PAIR_BLOCK):
+        part = slice(first, first + _PAIR_BLOCK)
+        yield part, owners[part], rows.indices[part]
+
+
+def _sparse_pairs(queries: Any, points: Any, rows: Neighbors, squared: bool) -> NDArray[Any]:
+    sums = np.empty(len(rows.indices))
+    for part, query, point in _pair_blocks(rows):
+        difference = queries[query].astype(np.float64) - points[point].astype(np.float64)
+        sums[part] = _squared_norms(difference)
+    return sums if squared else np.sqrt(sums)
+
+
+def _minkowski_pairs(queries: Any, points: Any, rows: Neighbors, order: float) -> NDArray[Any]:
+    distances = np.empty(len(rows.indices))
+    for part, query, point in _pair_blocks(rows):
+        difference = queries[query].astype(np.float64) - points[point]
+        distances[part] = np.linalg.norm(difference, ord=order, axis=1)
+    return distances
+
+
+def _fixed_params(X: Any, metric: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters that scikit-learn would estimate from each block are estimated once, from all of X."""
+    if metric == "seuclidean" and "V" not in params:
+        return {**params, "V": np.var(X, axis=0, ddof=1)}
+    if metric == "mahalanobis" and "VI" not in params and "V" not in params:
+        return {**params, "VI": np.linalg.inv(np.cov(X, rowvar=False)).T}
+    return params

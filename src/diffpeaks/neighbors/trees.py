@@ -1,0 +1,144 @@
+"""Exact search in low dimension: scipy's kd-tree over the distinct locations of the points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from diffpeaks._validation import check_graph_size
+from diffpeaks.neighbors.contract import ROUNDING, Neighbors, at_most, concatenated, first_of_rows
+from diffpeaks.neighbors.spaces import Space
+
+_BLOCK_ENTRIES = 1 << 22
+
+
+class TreeSearch:
+    """Holds the contract for Minkowski metrics, Euclidean and cosine included.
+
+    The tree knows each location once, however many points lie there, so that duplicates neither
+    slow it down nor crowd a point out of its own row. Where the last neighbour is tied with the
+    next, a ball query fetches everything at that distance and the index decides.
+    """
+
+    name = "tree"
+
+    def __init__(self, space: Space, n_threads: int) -> None:
+        if space.minkowski_order is None:
+            raise ValueError(
+                "search='tree' needs dense points and a Minkowski, Euclidean or cosine metric; "
+                "use search='brute'"
+            )
+        self.space, self.n_threads = space, n_threads
+        self._members, self._starts = _locations(space.points)
+        self._counts = np.diff(self._starts)
+        self._locations = space.points[self._members[self._starts[:-1]]]
+        self._tree = cKDTree(self._locations, balanced_tree=False, compact_nodes=True)
+        # two distances that differ by less may change places when the final ones are computed
+        self._tie = 1 + ROUNDING[space.dtype]
+
+    def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+        step = max(1, _BLOCK_ENTRIES // n_neighbors)
+        blocks = (queries[first : first + step] for first in range(0, len(queries), step))
+        return concatenated([self._nearest(block, n_neighbors) for block in blocks])
+
+    def within(self, queries: Any, radius: float) -> Neighbors:
+        parts: list[Neighbors] = []
+        for block in self._ball_blocks(queries, radius):
+            candidates = self._ball(block, self.space.tree_radius(radius) * self._tie)
+            parts.append(at_most(self.space.settle(block, candidates, self.n_threads), radius))
+            check_graph_size(len(queries), sum(len(part.indices) for part in parts))
+        return concatenated(parts)
+
+    def _query(self, queries: Any, n_locations: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        order = self.space.minkowski_order
+        distances, found = self._tree.query(queries, n_locations, p=order, workers=self.n_threads)
+        shape = (len(queries), n_locations)
+        return distances.reshape(shape), found.reshape(shape).astype(np.int32)
+
+    def _nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+        n_locations = min(n_neighbors + 1, len(self._locations))
+        distances, found = self._query(queries, n_locations)
+        last = self._last_needed(found, n_neighbors)
+        rows = np.arange(len(queries))
+        farthest = distances[rows, last]
+        beyond = np.where(
+            last + 1 < n_locations, distances[rows, np.minimum(last + 1, n_locations - 1)], np.inf
+        )
+        tied = beyond <= farthest * self._tie
+        listed = np.arange(n_locations) <= last[:, None]
+        plain = self._settled(queries[~tied], found[~tied], listed[~tied], n_neighbors)
+        if not tied.any():
+            return plain
+        balls = self._ball(queries[tied], farthest[tied] * self._tie, n_neighbors)
+        balls = self.space.settle(queries[tied], balls, self.n_threads)
+        return _interleaved(plain, first_of_rows(balls, n_neighbors), tied, n_neighbors)
+
+    def _last_needed(self, found: NDArray[Any], n_neighbors: int) -> NDArray[Any]:
+        """Column of the location with which a row has enough points."""
+        if len(self._counts) == len(self._members):
+            return np.full(len(found), n_neighbors - 1)
+        return np.argmax(np.cumsum(self._counts[found], axis=1) >= n_neighbors, axis=1)
+
+    def _settled(
+        self, queries: Any, found: NDArray[Any], listed: NDArray[Any], n_neighbors: int
+    ) -> Neighbors:
+        indptr = np.concatenate(([0], np.cumsum(listed.sum(axis=1))))
+        candidates = self._points_of(indptr, found[listed], n_neighbors)
+        return first_of_rows(self.space.settle(queries, candidates, self.n_threads), n_neighbors)
+
+    def _points_of(self, indptr: Any, locations: Any, most: int | None = None) -> Neighbors:
+        """The points at each listed location, at most the first `most` of each."""
+        counts = self._counts[locations]
+        if most is not None:
+            counts = np.minimum(counts, most)
+        ends = np.concatenate(([0], np.cumsum(counts)))
+        positions = np.arange(ends[-1]) + np.repeat(self._starts[locations] - ends[:-1], counts)
+        return Neighbors(ends[indptr], self._members[positions], np.empty(0, self.space.dtype))
+
+    def _ball_blocks(self, queries: Any, radius: float) -> Any:
+        """Blocks of queries whose balls together hold a bounded number of locations."""
+        order, reach = self.space.minkowski_order, self.space.tree_radius(radius) * self._tie
+        counts = self._tree.query_ball_point(
+            queries, reach, p=order, workers=self.n_threads, return_length=True
+        )
+        filled = np.cumsum(counts)
+        first = 0
+        while first < len(queries):
+            goal = (filled[first - 1] if first else 0) + _BLOCK_ENTRIES
+            last = max(first + 1, int(np.searchsorted(filled, goal, side="right")))
+            yield queries[first:last]
+            first = last
+
+    def _ball(self, queries: Any, radius: Any, most: int | None = None) -> Neighbors:
+        balls = self._tree.query_ball_point(
+            queries, radius, p=self.space.minkowski_order, workers=self.n_threads
+        )
+        indptr = np.concatenate(([0], np.cumsum([len(ball) for ball in balls]))).astype(np.int64)
+        found = np.fromiter((i for ball in balls for i in ball), np.int32, int(indptr[-1]))
+        return self._points_of(indptr, found, most)
+
+
+def _locations(points: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Points grouped by location, ascending inside a group: members, and where each group starts."""
+    order = np.lexsort(points.T[::-1])
+    ordered = points[order]
+    new = np.ones(len(points), bool)
+    new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    starts = np.append(np.flatnonzero(new), len(points))
+    return order.astype(np.int32), starts
+
+
+def _interleaved(
+    plain: Neighbors, tied: Neighbors, is_tied: NDArray[np.bool_], n_neighbors: int
+) -> Neighbors:
+    """Rows of two searches back in the order of the queries."""
+    shape = (len(is_tied), n_neighbors)
+    indices, distances = np.empty(shape, np.int32), np.empty(shape, plain.distances.dtype)
+    for rows, which in ((plain, ~is_tied), (tied, is_tied)):
+        indices[which] = rows.indices.reshape(-1, n_neighbors)
+        distances[which] = rows.distances.reshape(-1, n_neighbors)
+    indptr = np.arange(len(is_tied) + 1, dtype=np.int64) * n_neighbors
+    return Neighbors(indptr, indices.ravel(), distances.ravel())
