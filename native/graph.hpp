@@ -1,6 +1,7 @@
 // A neighbour graph as flat arrays, and what can be asked of its rows alone.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -46,6 +47,26 @@ FirstFault first_fault(const Rows& graph, const Real* distances) {
         }
     }
     return {NO_POINT, RowFault::none};
+}
+
+// The first row with an entry that its neighbour does not return at the same distance, up to a relative tolerance.
+template <class Real>
+Index first_asymmetric(const Rows& graph, const Real* distances, double tolerance) {
+    for (Index row = 0; row < graph.n_samples; ++row) {
+        for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
+            const double distance = static_cast<double>(distances[e]);
+            const Index point = graph.indices[e];
+            const Real* const begin = distances + graph.indptr[point];
+            const Real* const end = distances + graph.indptr[point + 1];
+            const Real* back = std::lower_bound(begin, end, static_cast<Real>(distance * (1 - tolerance)));
+            bool returned = false;
+            for (; back != end && static_cast<double>(*back) <= distance * (1 + tolerance) && !returned; ++back) {
+                returned = graph.indices[back - distances] == row;
+            }
+            if (!returned) return row;
+        }
+    }
+    return NO_POINT;
 }
 
 // Points with a graph neighbour of another label, whichever of the two lists the other.

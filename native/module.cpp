@@ -24,6 +24,9 @@ template <class Real> void bind_for(nb::module_& m) {
         const FirstFault found = first_fault(rows_of(indptr, indices), distances.data());
         return std::pair<Index, int>(found.row, static_cast<int>(found.fault));
     }, Released());
+    m.def("first_asymmetric", [](In<Offset> indptr, In<Index> indices, In<Real> distances, double tolerance) {
+        return first_asymmetric(rows_of(indptr, indices), distances.data(), tolerance);
+    }, Released());
     m.def("pair_distances", [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, Out<Real> distances, bool squared, int n_threads) {
         pair_distances(queries.data(), points.data(), static_cast<std::int64_t>(queries.shape(1)), static_cast<std::int64_t>(queries.shape(0)),
                        indptr.data(), indices.data(), distances.data(), squared, n_threads);

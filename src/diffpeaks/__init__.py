@@ -1,1 +1,21 @@
-"""x"""
+"""Density-based clustering with kernel diffusion."""
+
+from diffpeaks._density_dbscan import DensityDBSCAN
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import neighbor_graph
+from diffpeaks.order import NOISE
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "NOISE",
+    "DensityDBSCAN",
+    "DensityPeaks",
+    "KernelDiffusion",
+    "LocalContrast",
+    "NaiveDensity",
+    "NeighborGraph",
+    "neighbor_graph",
+]

@@ -1,14 +1,19 @@
 """Types of the compiled core (native/module.cpp). Arrays are C-contiguous; outputs are filled in place."""
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-type Index = NDArray[np.int32]
-type Offset = NDArray[np.int64]
-type Real = NDArray[np.float32] | NDArray[np.float64]
-type Mask = NDArray[np.bool_]
+Index: TypeAlias = NDArray[np.int32]
+Offset: TypeAlias = NDArray[np.int64]
+Real: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
 
 def first_fault(indptr: Offset, indices: Index, distances: Real) -> tuple[int, int]: ...
+def first_asymmetric(
+    indptr: Offset, indices: Index, distances: Real, tolerance: float
+) -> int: ...
 def pair_distances(
     queries: Real,
     points: Real,

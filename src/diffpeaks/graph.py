@@ -146,12 +146,16 @@ class NeighborGraph:
             indices, distances = self.indices[keep], self.distances[keep]
         return NeighborGraph(indptr, indices, distances, n_neighbors, radius, self.search)
 
-    def is_symmetric(self) -> bool:
-        """Whether each pair lists each other at the same distance."""
-        graph = self.to_scipy()
-        graph.data = graph.data + 1  # so that neighbours at distance zero count as entries
-        difference = graph - graph.T
-        return not difference.data.any()
+    def check_symmetric(self) -> None:
+        """Refuse a graph in which some point does not return a neighbour at the same distance."""
+        tolerance = 4 * float(np.finfo(self.distances.dtype).eps)
+        row = _native.first_asymmetric(self.indptr, self.indices, self.distances, tolerance)
+        if row >= 0:
+            raise ValueError(
+                f"the symmetric kernel needs symmetric distances; point {row} has a neighbour that does "
+                "not return the same distance; symmetrise the distances, or use n_neighbors without "
+                "radius for the asymmetric kernel"
+            )
 
     def to_scipy(self) -> sp.csr_array:
         """A sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""

@@ -14,7 +14,7 @@ from diffpeaks.neighbors.points import SEARCHES, GivenGraph, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
 
-__all__ = ["GivenGraph", "PointSet", "automatic_n_neighbors", "neighbor_graph", "searchable"]
+__all__ = ["GivenGraph", "PointSet", "neighbor_graph", "searchable"]
 
 
 def neighbor_graph(
@@ -86,8 +86,3 @@ def searchable(
     if metric != "nan_euclidean":
         check_finite(X)
     return PointSet(space_of(X, metric, metric_params), search, n_jobs)
-
-
-def automatic_n_neighbors(n_samples: int) -> int:
-    """2 log2(n): enough for a density, few enough to stay local."""
-    return min(n_samples, max(2, round(2 * np.log2(max(n_samples, 2)))))

@@ -32,27 +32,31 @@ class BruteSearch:
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
         def select(block: Any) -> Neighbors:
             values, slack = self.space.block(block)
-            last = np.partition(values, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
-            rows = self._candidates(block, values, last + 2 * slack)
+            last = np.partition(values, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
+            rows = self._settled(block, values, values <= last + 2 * slack)
             return first_of_rows(rows, n_neighbors)
 
         return self._in_blocks(queries, select)
 
     def within(self, queries: Any, radius: float) -> Neighbors:
+        return self.reaching(queries, np.broadcast_to(radius, self.space.points.shape[0]))
+
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
+        """The points that lie no farther from a query than their own `reach`."""
+        limit = self.space.limit(reach.astype(np.float64)) * (1 + ROUNDING[self.space.dtype])
+
         def select(block: Any) -> Neighbors:
             values, slack = self.space.block(block)
-            limit = self.space.limit(radius) * (1 + ROUNDING[self.space.dtype]) + slack
-            rows = self._candidates(block, values, np.broadcast_to(limit, len(values)))
-            return at_most(rows, radius)
+            rows = self._settled(block, values, values <= limit + slack)
+            return at_most(rows, reach[rows.indices])
 
         return self._in_blocks(queries, select)
 
-    def _candidates(self, block: Any, values: NDArray[Any], limit: NDArray[Any]) -> Neighbors:
-        near = values <= limit[:, None]
+    def _settled(self, block: Any, values: NDArray[Any], near: NDArray[np.bool_]) -> Neighbors:
+        """The candidates of each query with their final distances."""
         indptr = np.concatenate(([0], np.cumsum(near.sum(axis=1))))
         indices = np.nonzero(near)[1].astype(np.int32)
-        rows = Neighbors(indptr, indices, values[near].astype(self.space.dtype, copy=False))
-        return self.space.settle(block, rows, 1)
+        return self.space.settle(block, Neighbors(indptr, indices, values[near]), 1)
 
     def _in_blocks(self, queries: Any, select: Callable[[Any], Neighbors]) -> Neighbors:
         n_queries = queries.shape[0]

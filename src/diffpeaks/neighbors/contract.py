@@ -63,8 +63,8 @@ def first_of_rows(rows: Neighbors, n_neighbors: int) -> Neighbors:
     return Neighbors(indptr, rows.indices[keep], rows.distances[keep])
 
 
-def at_most(rows: Neighbors, radius: float) -> Neighbors:
-    """Only entries at distance `radius` or less."""
-    inside = rows.distances <= radius
+def at_most(rows: Neighbors, limit: Any) -> Neighbors:
+    """Only entries at distance `limit` or less, one limit for all or one for each entry."""
+    inside = rows.distances <= limit
     kept = np.concatenate(([0], np.cumsum(inside)))
     return Neighbors(kept[rows.indptr], rows.indices[inside], rows.distances[inside])

@@ -59,16 +59,7 @@ class PointSet:
         if not len(short):
             return rows
         longer = self.search.nearest(self.space.points[short], int(n_neighbors or 0))
-        lengths = np.diff(rows.indptr)
-        lengths[short] = int(n_neighbors or 0)
-        indptr = np.concatenate(([0], np.cumsum(lengths)))
-        from_ball = np.repeat(~np.isin(np.arange(self.n_samples), short), lengths)
-        in_short = np.repeat(np.diff(rows.indptr) < int(n_neighbors or 0), np.diff(rows.indptr))
-        indices = np.empty(indptr[-1], np.int32)
-        distances = np.empty(indptr[-1], rows.distances.dtype)
-        indices[from_ball], indices[~from_ball] = rows.indices[~in_short], longer.indices
-        distances[from_ball], distances[~from_ball] = rows.distances[~in_short], longer.distances
-        return Neighbors(indptr, indices, distances)
+        return _with_rows(rows, short, longer)
 
     def nearest_to(self, X: Any, n_neighbors: int) -> Neighbors:
         """The nearest points of each new sample."""
@@ -77,6 +68,10 @@ class PointSet:
     def within_of(self, X: Any, radius: float) -> Neighbors:
         """The points in the ball around each new sample."""
         return self.search.within(self.space.queries(X), radius)
+
+    def reaching(self, X: Any, reach: NDArray[Any]) -> Neighbors:
+        """The points that lie no farther from each new sample than their own `reach`."""
+        return BruteSearch(self.space, self.n_threads).reaching(self.space.queries(X), reach)
 
     def nearest_denser(
         self, points: NDArray[Any], rank: NDArray[Any], n_neighbors: int
@@ -103,6 +98,10 @@ class PointSet:
                 delta[block[rows]] = distances[rows, first_denser[rows]]
             left = left[parent[left] == -1]
         return parent, delta
+
+    def automatic_n_neighbors(self) -> int:
+        """2 log2(n): enough for a density, few enough to stay local."""
+        return min(self.n_samples, max(2, round(2 * np.log2(max(self.n_samples, 2)))))
 
     def typical_distance(self, random: np.random.RandomState) -> float:
         """Median distance between two points drawn at random."""
@@ -141,8 +140,16 @@ class GivenGraph:
             self.given.nearest(n_neighbors), self.given.within(radius)  # refuses what is not there
             return self.given
         if radius is not None:
-            return self.given.within(check_positive("radius", radius))
+            return self.given.within(radius)
         return self.given if n_neighbors is None else self.given.nearest(n_neighbors)
+
+    def automatic_n_neighbors(self) -> int:
+        """All that the graph holds for every point."""
+        return int(self.given.n_neighbors or 1)
+
+    def typical_radius(self, n_neighbors: int) -> float:
+        """The whole of each row."""
+        return self.given.radius
 
 
 def _automatic_search(space: Space) -> str:
@@ -151,6 +158,24 @@ def _automatic_search(space: Space) -> str:
     n_samples, n_features = space.points.shape
     # in 9 to 16 dimensions a tree visits most of a small set, but little of a large one
     return "tree" if n_features <= 8 or (n_features <= 16 and n_samples > 50_000) else "brute"
+
+
+def _with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> Neighbors:
+    """`rows` with some of them replaced."""
+    replaced = np.zeros(len(rows.indptr) - 1, bool)
+    replaced[which] = True
+    lengths = np.diff(rows.indptr)
+    kept_entries = np.repeat(~replaced, lengths)
+    lengths[which] = np.diff(replacement.indptr)
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    from_replacement = np.repeat(replaced, lengths)
+    indices = np.empty(indptr[-1], np.int32)
+    distances = np.empty(indptr[-1], rows.distances.dtype)
+    indices[from_replacement] = replacement.indices
+    indices[~from_replacement] = rows.indices[kept_entries]
+    distances[from_replacement] = replacement.distances
+    distances[~from_replacement] = rows.distances[kept_entries]
+    return Neighbors(indptr, indices, distances)
 
 
 def _check_self_inside(rows: Neighbors, radius: float) -> None:

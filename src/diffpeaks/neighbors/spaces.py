@@ -33,10 +33,10 @@ class Space(Protocol):
         """Queries in the form that `block` and `settle` take."""
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
-        """Selection values of queries x points, and a bound on their error."""
+        """Selection values of queries x points, and a bound on their error for each query."""
 
-    def limit(self, radius: float) -> float:
-        """The selection value of a distance."""
+    def limit(self, distance: Any) -> Any:
+        """The selection value of a distance, or of an array of them."""
 
     def tree_radius(self, radius: float) -> float:
         """The distance that a kd-tree on the points measures where the metric gives `radius`."""
@@ -80,12 +80,13 @@ class EuclideanSpace:
         squared += self._norms
         # rounding of the dot products, the norms and the shift, each below (d + 8) eps |.|^2
         unit = 2 * (queries.shape[1] + 8) * float(np.finfo(self.dtype).eps)
-        return squared, unit * (norms + self._norms.max() + np.sum(self._center**2))
+        slack = unit * (norms + self._norms.max() + np.sum(self._center**2))
+        return squared, slack[:, None]
 
-    def limit(self, radius: float) -> float:
+    def limit(self, distance: Any) -> Any:
         if self.metric == "cosine":
-            return 2 * radius
-        return radius if self.metric == "sqeuclidean" else radius**2
+            return 2 * distance
+        return distance if self.metric == "sqeuclidean" else distance**2
 
     def tree_radius(self, radius: float) -> float:
         return float(np.sqrt(self.limit(radius)))
@@ -132,7 +133,7 @@ class MetricSpace:
         values = self._distances(queries, self.points)
         if self.minkowski_order is None:
             return values, 0.0
-        return values, ROUNDING[self.dtype] * values.max(axis=1)
+        return values, ROUNDING[self.dtype] * values.max(axis=1, keepdims=True)
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         return self._distances(self.points[first], self.points[second])
@@ -143,8 +144,8 @@ class MetricSpace:
         distances = pairwise_distances(queries, points, metric=self.metric, **self.params)
         return distances.astype(self.dtype, copy=False)
 
-    def limit(self, radius: float) -> float:
-        return radius
+    def limit(self, distance: Any) -> Any:
+        return distance
 
     def tree_radius(self, radius: float) -> float:
         return radius
@@ -182,8 +183,8 @@ class MatrixSpace:
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         return self.points[np.ix_(first, second)]
 
-    def limit(self, radius: float) -> float:
-        return radius
+    def limit(self, distance: Any) -> Any:
+        return distance
 
     def tree_radius(self, radius: float) -> float:
         return radius

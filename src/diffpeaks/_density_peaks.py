@@ -1,0 +1,224 @@
+"""DensityPeaks: hills of a density become clusters."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from diffpeaks._sklearn_compat import Interval, StrOptions, checked_params
+from diffpeaks.cuts import Cut, automatic_cut, select_peaks
+from diffpeaks.density import GraphDensity, KernelDiffusion, points_of, resolved
+from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.peaks import PeakForest, complete_forest, peak_forest, peak_labels, without_halo
+
+# The default density smooths over all neighbours; its hills are linked along the nearer ones.
+LINKED_SHARE = 0.7
+
+
+class DensityPeaks(ClusterMixin, BaseEstimator):
+    """Density peaks clustering on a kernel diffusion density.
+
+    Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
+    every other sample belongs to the peak that its links lead to. Without a cut one is chosen from
+    the data.
+
+    Parameters
+    ----------
+    density : estimator, str, array, callable or None
+        `KernelDiffusion`, `NaiveDensity` or `LocalContrast`; a name of the paper: "naive", "lc",
+        "kd-sym", "kd-asym", "fkd-sym", "fkd-asym"; one value for each sample; or a function of the
+        `NeighborGraph` that returns these. None is `KernelDiffusion(steps=4)`.
+    n_clusters : int, optional
+        Take that many peaks, those with the largest density x delta.
+    max_link : float, optional
+        Drop links of that length or longer.
+    min_prominence : float, optional
+        Absorb hills that rise less than that above their saddle, in log density.
+    n_neighbors : int or "auto"
+        Neighbours to search where `density` does not say: for the default density, for values and
+        for functions. "auto" is 2 log2(n).
+    halo : bool
+        Mark samples below the densest border sample of their cluster as noise.
+    metric, metric_params, search, n_jobs
+        As in `neighbor_graph`.
+    random_state : int, RandomState or None
+        Draws the random pairs of the automatic cut; None stands for a fixed seed.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        0 to `n_clusters_` - 1 in the order of peak density; -1 is noise.
+    density_ : array of shape (n_samples,)
+    density_estimator_ : the fitted density
+    peak_indices_ : array of shape (n_clusters_,)
+    n_clusters_ : int
+    cut_ : Cut
+        The cut that was used; what "automatic" chose can be read here.
+    forest_ : PeakForest
+    graph_ : NeighborGraph
+
+    Examples
+    --------
+    >>> from diffpeaks import DensityPeaks
+    >>> from sklearn.datasets import make_moons
+    >>> X, _ = make_moons(400, noise=0.05, random_state=0)
+    >>> model = DensityPeaks().fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.recut(n_clusters=3).max() + 1
+    3
+    """
+
+    _parameter_constraints = {
+        "density": [GraphDensity, str, "array-like", callable, None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "max_link": [Interval(Real, 0, None, closed="neither"), None],
+        "min_prominence": [Interval(Real, 0, None, closed="left"), None],
+        "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
+        "halo": ["boolean"],
+        "random_state": ["random_state"],
+        **SEARCH_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        density: Any = None,
+        n_clusters: int | None = None,
+        max_link: float | None = None,
+        min_prominence: float | None = None,
+        *,
+        n_neighbors: Any = "auto",
+        halo: bool = False,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.density = density
+        self.n_clusters = n_clusters
+        self.max_link = max_link
+        self.min_prominence = min_prominence
+        self.n_neighbors = n_neighbors
+        self.halo = halo
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @checked_params
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            With `metric="precomputed"` distances among all samples, or a graph of them.
+        y : ignored
+        """
+        self._points = points_of(self, X)
+        self.density_estimator_ = self._fitted_density()
+        self.graph_ = self.density_estimator_.graph_
+        self.density_ = self.density_estimator_.density_
+        self._complete: PeakForest | None = None
+        self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
+        self.forest_ = self._forest(self.cut_)
+        self.peak_indices_ = select_peaks(self.forest_, self.density_, self.cut_)
+        self.n_clusters_ = len(self.peak_indices_)
+        self.labels_ = self._labels(self.forest_, self.peak_indices_, self.halo)
+        return self
+
+    def recut(
+        self,
+        n_clusters: int | None = None,
+        max_link: float | None = None,
+        min_prominence: float | None = None,
+        halo: bool | None = None,
+    ) -> NDArray[np.int64]:
+        """Labels for another cut of the same density; with nothing given, the automatic one.
+
+        Nothing is searched or estimated again, and the fitted attributes stay as they are.
+        """
+        check_is_fitted(self, "forest_")
+        cut_params = {"n_clusters": n_clusters, "max_link": max_link, "min_prominence": min_prominence}
+        type(self)(**cut_params)._validate_params()
+        cut = self._cut(**cut_params)
+        forest = self._forest(cut)
+        peaks = select_peaks(forest, self.density_, cut)
+        return self._labels(forest, peaks, self.halo if halo is None else halo)
+
+    def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Density and exact delta of each sample; the densest sample's delta is infinite."""
+        check_is_fitted(self, "forest_")
+        return self.density_, self._complete_forest().delta
+
+    def _fitted_density(self) -> GraphDensity:
+        if self.density is None:
+            density: Any = KernelDiffusion(
+                self.n_neighbors, steps=4, metric=self.metric, metric_params=self.metric_params
+            )
+        else:
+            density = self.density
+            if isinstance(density, (GraphDensity, str)) and self.n_neighbors != "auto":
+                raise ValueError(
+                    f"n_neighbors={self.n_neighbors} has no effect, because the density {density!r} "
+                    "brings its own neighbours; set them there"
+                )
+        estimator = resolved(density, self)
+        needs = estimator.needs(self._points)
+        if self.n_neighbors != "auto":
+            needs = needs._replace(n_neighbors=self.n_neighbors)
+        return estimator.fit_graph(self._points, self._points.graph(*needs), needs)
+
+    def _linked(self) -> NeighborGraph:
+        """The graph along which hills are linked."""
+        if self.density is not None:
+            return self.graph_
+        n_neighbors = int(self.graph_.n_neighbors or 1)
+        return self.graph_.nearest(max(min(2, n_neighbors), round(LINKED_SHARE * n_neighbors)))
+
+    def _cut(
+        self, n_clusters: int | None, max_link: float | None, min_prominence: float | None
+    ) -> Cut:
+        if n_clusters is None and max_link is None and min_prominence is None:
+            return automatic_cut(self._points, self.graph_, self.random_state)
+        return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
+
+    def _forest(self, cut: Cut) -> PeakForest:
+        if cut.n_clusters is not None:
+            return self._complete_forest()
+        return self._forest_within(cut.max_link)
+
+    def _forest_within(self, max_link: float) -> PeakForest:
+        return peak_forest(
+            self._linked(),
+            self.density_,
+            tie_break=self.density_estimator_.tie_break(),
+            max_link=max_link,
+            n_jobs=self.n_jobs,
+        )
+
+    def _complete_forest(self) -> PeakForest:
+        if self._complete is None:
+            forest = self._forest_within(np.inf)
+            self._complete = complete_forest(forest, self._points, self.graph_.n_neighbors or 1)
+        return self._complete
+
+    def _labels(
+        self, forest: PeakForest, peaks: NDArray[np.int64], halo: bool
+    ) -> NDArray[np.int64]:
+        labels = peak_labels(forest, peaks)
+        return without_halo(labels, self._linked(), self.density_) if halo else labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags

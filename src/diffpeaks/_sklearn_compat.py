@@ -1,0 +1,36 @@
+"""The parts of scikit-learn outside its public interface, in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import validate_data
+
+from diffpeaks.graph import NeighborGraph
+
+__all__ = ["Interval", "Options", "StrOptions", "checked_params", "validated"]
+
+checked_params = _fit_context(prefer_skip_nested_validation=True)
+
+
+def validated(estimator: Any, X: Any, reset: bool) -> Any:
+    """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
+    if isinstance(X, NeighborGraph):
+        if estimator.metric != "precomputed":
+            raise ValueError(
+                f"X is a NeighborGraph, but metric={estimator.metric!r}; use metric='precomputed'"
+            )
+        estimator.n_features_in_ = X.n_samples
+        return X
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )

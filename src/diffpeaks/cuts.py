@@ -1,0 +1,81 @@
+"""How clusters are taken from the forest: the rules, and the automatic choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.peaks import PeakForest
+
+# A neighbour nearly as far as a random sample is no neighbour.
+LINK_SHARE_OF_TYPICAL = 0.7
+# The noise of a log density over k neighbours goes like 1 / sqrt(k).
+PROMINENCE_TIMES_SQRT_K = 3.5
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Which samples are peaks.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        That many, with the largest density x delta.
+    max_link : float
+        No link is that long or longer.
+    min_prominence : float
+        No hill rises less above its saddle, in log density.
+    """
+
+    n_clusters: int | None = None
+    max_link: float = np.inf
+    min_prominence: float = 0.0
+
+
+def automatic_cut(
+    points: PointSet | GivenGraph, graph: NeighborGraph, random_state: object = None
+) -> Cut:
+    """Links against the distance of random pairs, prominence against sampling noise.
+
+    A precomputed graph does not know how far random pairs are: there, prominence alone decides.
+    """
+    max_link = np.inf
+    if isinstance(points, PointSet):
+        random = check_random_state(0 if random_state is None else random_state)
+        typical = points.typical_distance(random)
+        max_link = LINK_SHARE_OF_TYPICAL * typical if typical > 0 else np.inf
+    mean_degree = len(graph.indices) / graph.n_samples
+    return Cut(None, max_link, PROMINENCE_TIMES_SQRT_K / np.sqrt(mean_degree))
+
+
+def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> NDArray[np.int64]:
+    """The peaks that a cut leaves, densest first.
+
+    With `n_clusters` the forest must be complete, and the other rules say who may be a peak.
+    """
+    if cut.n_clusters is None:
+        roots = forest.roots
+        return roots[forest.prominence[roots] >= cut.min_prominence]
+    may_be = np.ones(len(density), bool)
+    if np.isfinite(cut.max_link):
+        may_be &= forest.delta >= cut.max_link
+    if cut.min_prominence > 0:
+        may_be &= forest.prominence >= cut.min_prominence
+    candidates = np.flatnonzero(may_be)
+    if len(candidates) < cut.n_clusters:
+        raise ValueError(
+            f"n_clusters={cut.n_clusters}, but only {len(candidates)} of {len(density)} samples may be "
+            f"peaks with max_link={cut.max_link} and min_prominence={cut.min_prominence}; lower these "
+            "or n_clusters"
+        )
+    score = np.full(len(density), np.inf)  # the densest sample has no delta and always is a peak
+    known = np.isfinite(forest.delta)
+    score[known] = density[known] * forest.delta[known]
+    best_first = np.lexsort((forest.rank[candidates], -score[candidates]))
+    peaks = candidates[best_first[: cut.n_clusters]]
+    return peaks[np.argsort(forest.rank[peaks])]

@@ -1,0 +1,17 @@
+"""Densities: one value for each sample, from its neighbour graph."""
+
+from diffpeaks.density.base import GraphDensity, Needs, points_of
+from diffpeaks.density.counting import LocalContrast, NaiveDensity
+from diffpeaks.density.kernel_diffusion import KernelDiffusion
+from diffpeaks.density.named import PAPER_DENSITIES, resolved
+
+__all__ = [
+    "PAPER_DENSITIES",
+    "GraphDensity",
+    "KernelDiffusion",
+    "LocalContrast",
+    "NaiveDensity",
+    "Needs",
+    "points_of",
+    "resolved",
+]

@@ -1,0 +1,119 @@
+"""What the densities share: from points to a graph, from the graph to one value a sample."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from diffpeaks._sklearn_compat import Interval, checked_params, validated
+from diffpeaks._validation import check_finite
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet, searchable
+
+SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
+    "metric": [str, callable],
+    "metric_params": [dict, None],
+    "search": [str],
+    "n_jobs": [Integral, None],
+}
+N_NEIGHBORS: list[Any] = [Interval(Integral, 1, None, closed="left")]
+
+
+class Needs(NamedTuple):
+    """The graph that a density asks for."""
+
+    n_neighbors: int | None = None
+    radius: float | None = None
+
+
+def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
+    """X as the estimator's parameters say: metric, search, threads."""
+    X = validated(estimator, X, reset=True)
+    return searchable(
+        X, estimator.metric, estimator.search, estimator.n_jobs, estimator.metric_params
+    )
+
+
+class GraphDensity(DensityMixin, BaseEstimator):
+    """A density that is computed from a neighbour graph.
+
+    A subclass says which graph it needs, and computes the density from it. Both steps are separate
+    so that a clusterer can run the search once for itself and its density.
+    """
+
+    def needs(self, points: PointSet | GivenGraph) -> Needs:
+        """The neighbours asked for, with "auto" settled on these points."""
+        raise NotImplementedError
+
+    def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
+        """The density of each sample; the graph holds at least what `needs` asks for."""
+        raise NotImplementedError
+
+    def tie_break(self) -> NDArray[np.float64] | None:
+        """A second key that orders samples of equal density, if the density has one."""
+        return None
+
+    @checked_params
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Compute the density of each sample of X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            With `metric="precomputed"` distances among all samples, or a graph of them.
+        y : ignored
+        """
+        points = points_of(self, X)
+        needs = self.needs(points)
+        return self.fit_graph(points, points.graph(*needs), needs)
+
+    def fit_graph(self, points: PointSet | GivenGraph, graph: NeighborGraph, needs: Needs) -> Self:
+        """`fit` on points whose graph has been searched already."""
+        self._points = points
+        self.graph_ = graph
+        self.n_neighbors_, self.radius_ = needs
+        self.density_ = self.estimate(graph, needs)
+        return self
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Density at new points, on the scale of `density_`.
+
+        New points are seen by the fitted samples but do not change them: their number, their
+        neighbourhoods and their densities stay those of the fit.
+        """
+        check_is_fitted(self, "density_")
+        if isinstance(self._points, GivenGraph):
+            raise ValueError(
+                "a density fitted on a precomputed graph cannot place new points; fit on points or on "
+                "a dense matrix of distances"
+            )
+        X = validated(self, X, reset=False)
+        check_finite(X)
+        return self._density_at(self._points, X)
+
+    def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int:
+    return points.automatic_n_neighbors() if n_neighbors == "auto" else int(n_neighbors)
+
+
+def settled_radius(
+    radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph
+) -> float:
+    """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
+    if radius != "auto":
+        return float(radius)
+    return points.typical_radius(settled_n_neighbors(n_neighbors, points))

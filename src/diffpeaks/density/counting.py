@@ -1,0 +1,153 @@
+"""Densities that count: the naive one, and its local contrast."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._sklearn_compat import Interval, StrOptions
+from diffpeaks.density.base import (
+    N_NEIGHBORS,
+    SEARCH_CONSTRAINTS,
+    GraphDensity,
+    Needs,
+    settled_n_neighbors,
+    settled_radius,
+)
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
+
+RADIUS: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})]
+
+
+class NaiveDensity(GraphDensity):
+    """The number of samples in the closed ball around each sample, itself included.
+
+    Parameters
+    ----------
+    radius : float or "auto"
+        "auto" is the median distance to the 2 log2(n)-th neighbour.
+    metric, metric_params, search, n_jobs
+        As in `neighbor_graph`.
+
+    Attributes
+    ----------
+    density_ : array of shape (n_samples,)
+    radius_ : float
+    graph_ : NeighborGraph
+
+    Examples
+    --------
+    >>> from diffpeaks import NaiveDensity
+    >>> NaiveDensity(radius=1.5).fit([[0.0], [1.0], [2.0], [5.0]]).density_.tolist()
+    [2.0, 3.0, 2.0, 1.0]
+    """
+
+    _parameter_constraints = {"radius": RADIUS, **SEARCH_CONSTRAINTS}
+
+    def __init__(
+        self,
+        radius: Any = "auto",
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.radius = radius
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.n_jobs = n_jobs
+
+    def needs(self, points: PointSet | GivenGraph) -> Needs:
+        return Needs(radius=settled_radius(self.radius, "auto", points))
+
+    def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
+        return ball_counts(graph, needs.radius)
+
+    def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
+        return np.diff(points.within_of(X, self.radius_).indptr).astype(np.float64)
+
+
+class LocalContrast(GraphDensity):
+    """How many of its nearest neighbours a sample exceeds in naive density.
+
+    Equal values are ordered by the naive density.
+
+    Parameters
+    ----------
+    radius : float or "auto"
+        Radius of the naive density; "auto" is the median distance to the `n_neighbors`-th neighbour.
+    n_neighbors : int or "auto"
+        Neighbours to compare with, the sample itself counted; "auto" is 2 log2(n).
+    metric, metric_params, search, n_jobs
+        As in `neighbor_graph`.
+
+    Attributes
+    ----------
+    density_ : array of shape (n_samples,)
+    naive_density_ : array of shape (n_samples,)
+    radius_, n_neighbors_ : float, int
+    graph_ : NeighborGraph
+    """
+
+    _parameter_constraints = {
+        "radius": RADIUS,
+        "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
+        **SEARCH_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        radius: Any = "auto",
+        n_neighbors: Any = "auto",
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.radius = radius
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.n_jobs = n_jobs
+
+    def needs(self, points: PointSet | GivenGraph) -> Needs:
+        return Needs(
+            settled_n_neighbors(self.n_neighbors, points),
+            settled_radius(self.radius, self.n_neighbors, points),
+        )
+
+    def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
+        self.naive_density_ = ball_counts(graph, needs.radius)
+        nearest = graph.nearest(int(needs.n_neighbors or 1))
+        return _exceeded(nearest.indptr, nearest.indices, self.naive_density_, self.naive_density_)
+
+    def tie_break(self) -> NDArray[np.float64]:
+        return self.naive_density_
+
+    def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
+        naive = np.diff(points.within_of(X, self.radius_).indptr).astype(np.float64)
+        nearest = points.nearest_to(X, self.n_neighbors_)
+        return _exceeded(nearest.indptr, nearest.indices, naive, self.naive_density_)
+
+
+def ball_counts(graph: NeighborGraph, radius: Any) -> NDArray[np.float64]:
+    """How many samples each ball holds."""
+    return graph.within(radius).degrees.astype(np.float64)
+
+
+def _exceeded(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    own: NDArray[np.float64],
+    others: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    higher = np.repeat(own, np.diff(indptr)) > others[indices]
+    return np.add.reduceat(higher, indptr[:-1], dtype=np.float64)

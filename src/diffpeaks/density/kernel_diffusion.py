@@ -1,0 +1,197 @@
+"""The density of the paper: mass of a random walk after some steps, or in the limit."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._sklearn_compat import Interval, Options, StrOptions
+from diffpeaks.density.base import (
+    N_NEIGHBORS,
+    SEARCH_CONSTRAINTS,
+    GraphDensity,
+    Needs,
+    settled_n_neighbors,
+    settled_radius,
+)
+from diffpeaks.density.counting import RADIUS
+from diffpeaks.diffusion import (
+    change,
+    diffuse,
+    limit,
+    reversible_limit,
+    row_sums,
+    transition,
+)
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.kernels import (
+    KERNELS,
+    Bandwidth,
+    Kernel,
+    bandwidth_of,
+    kernel_weights,
+    local_bandwidth,
+    pair_weights,
+    self_tuning_bandwidth,
+)
+from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors.contract import Neighbors
+
+
+class KernelDiffusion(GraphDensity):
+    """Density of a random walk that starts everywhere alike: mean one, at any number of steps.
+
+    One step is the paper's FKD, `steps=float("inf")` its KD. With a `radius` the kernel is cut to a
+    ball and symmetric; without one it is cut to `n_neighbors` and asymmetric.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto"
+        Neighbours of the asymmetric kernel, the sample itself counted; "auto" is 2 log2(n). With a
+        radius they only set the scale of `bandwidth="local"` and of `radius="auto"`.
+    radius : float, "auto" or None
+        Ball of the symmetric kernel; "auto" is the median distance to the `n_neighbors`-th neighbour.
+    bandwidth : float, "median" or "local"
+        The h of exp(-d^2 / h). "median" is the median squared distance between neighbours. "local"
+        gives each sample its own: the squared distance to its last neighbour, or with a radius the
+        product of both samples' distances to their `n_neighbors`-th, which keeps it symmetric.
+    kernel : {"gaussian", "uniform", "epanechnikov", "laplace"} or callable
+        A callable takes an array of distances and returns weights; it ignores `bandwidth`.
+    steps : int or float("inf")
+        Steps of the walk.
+    teleport : float in [0, 1)
+        Share of the mass that jumps to a uniform sample in each step; above zero the walk is ergodic.
+    metric, metric_params, search, n_jobs
+        As in `neighbor_graph`.
+
+    Attributes
+    ----------
+    density_ : array of shape (n_samples,)
+    residual_ : float
+        Mean absolute change of the density in one more step; about zero at infinity.
+    n_closed_classes_ : int or None
+        At infinity: sets of samples that the walk cannot leave.
+    transient_share_ : float or None
+        At infinity: share of samples that the walk leaves for good. Their density is zero.
+    bandwidth_ : float or array of shape (n_samples,)
+        The bandwidth used; for the symmetric local one the distances whose product it is.
+    n_neighbors_, radius_ : int, float or None
+    graph_ : NeighborGraph
+
+    Examples
+    --------
+    >>> from diffpeaks import KernelDiffusion
+    >>> density = KernelDiffusion(n_neighbors=2, kernel="uniform").fit([[0.0], [1.0], [1.5]])
+    >>> density.density_.tolist()
+    [0.5, 1.5, 1.0]
+    """
+
+    _parameter_constraints = {
+        "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
+        "radius": [*RADIUS, None],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "local"})],
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "steps": [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
+        "teleport": [Interval(Real, 0, 1, closed="left")],
+        **SEARCH_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        n_neighbors: Any = "auto",
+        radius: Any = None,
+        bandwidth: Any = "local",
+        kernel: Kernel = "gaussian",
+        steps: float = 1,
+        teleport: float = 0.0,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.steps = steps
+        self.teleport = teleport
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.n_jobs = n_jobs
+
+    def needs(self, points: PointSet | GivenGraph) -> Needs:
+        if self.radius is None:
+            return Needs(settled_n_neighbors(self.n_neighbors, points))
+        radius = settled_radius(self.radius, self.n_neighbors, points)
+        if self.bandwidth == "local" and not callable(self.kernel):
+            return Needs(settled_n_neighbors(self.n_neighbors, points), radius)
+        return Needs(radius=radius)
+
+    def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
+        ball = needs.radius is not None
+        reached = graph.within(needs.radius) if ball else graph.nearest(int(needs.n_neighbors or 1))
+        if ball:
+            reached.check_symmetric()
+        self._bandwidth = self._settled_bandwidth(graph, reached, needs)
+        self.bandwidth_ = self._bandwidth.origin
+        weights = kernel_weights(reached, self.kernel, self._bandwidth)
+        self._volume = row_sums(reached, weights)
+        self._reach = None if ball else reached.distances[reached.indptr[1:] - 1]
+        if np.isinf(self.steps):
+            return self._in_the_limit(reached, weights, reversible=ball and not self.teleport)
+        return self._after_steps(transition(reached, weights))
+
+    def _settled_bandwidth(
+        self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs
+    ) -> Bandwidth:
+        if self.bandwidth != "local" or callable(self.kernel):
+            return Bandwidth(1.0) if callable(self.kernel) else bandwidth_of(reached, self.bandwidth)
+        if needs.radius is None:
+            return local_bandwidth(reached)
+        return self_tuning_bandwidth(graph, int(needs.n_neighbors or 1))
+
+    def _after_steps(self, walk: Any) -> NDArray[np.float64]:
+        self._previous = diffuse(walk, steps=int(self.steps) - 1, teleport=self.teleport)
+        density = diffuse(walk, self._previous, 1, self.teleport)
+        self.residual_ = change(walk, density, self.teleport)
+        self.n_closed_classes_ = self.transient_share_ = None
+        return density
+
+    def _in_the_limit(
+        self, graph: NeighborGraph, weights: NDArray[np.float64], reversible: bool
+    ) -> NDArray[np.float64]:
+        if reversible:
+            end = reversible_limit(graph, weights)
+        else:
+            end = limit(transition(graph, weights), self.teleport)
+        self._previous = end.density
+        self.residual_ = end.residual
+        self.n_closed_classes_ = end.n_closed_classes
+        self.transient_share_ = end.transient_share
+        return end.density
+
+    def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
+        """One step of the walk from the fitted samples to the new ones: sum of rho(y) p(y, x)."""
+        if self._reach is None:
+            found = points.within_of(X, self.radius_)
+        else:
+            found = points.reaching(X, self._reach)
+        owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
+        bandwidth = self._bandwidth_towards(points, X)
+        weights = pair_weights(found.distances, self.kernel, bandwidth, found.indices, owners)
+        arriving = weights * (self._previous / self._volume)[found.indices]
+        density = np.bincount(owners, arriving, minlength=X.shape[0])
+        return (1 - self.teleport) * density + self.teleport
+
+    def _bandwidth_towards(self, points: PointSet, X: Any) -> Bandwidth:
+        """The fitted bandwidth with the new samples as targets."""
+        if not isinstance(self._bandwidth.target, np.ndarray):
+            return self._bandwidth
+        found: Neighbors = points.nearest_to(X, self.n_neighbors_)
+        scale = found.distances[found.indptr[1:] - 1].astype(np.float64)
+        return Bandwidth(self._bandwidth.origin, scale)

@@ -1,0 +1,64 @@
+"""What a clusterer accepts as `density`: an estimator, a name of the paper, values, or a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from diffpeaks._validation import check_density
+from diffpeaks.density.base import GraphDensity, Needs
+from diffpeaks.density.counting import LocalContrast, NaiveDensity
+from diffpeaks.density.kernel_diffusion import KernelDiffusion
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
+
+PAPER_DENSITIES: dict[str, Callable[[], GraphDensity]] = {
+    "naive": NaiveDensity,
+    "lc": LocalContrast,
+    "kd-sym": lambda: KernelDiffusion(radius="auto", bandwidth="median", steps=np.inf),
+    "kd-asym": lambda: KernelDiffusion(bandwidth="median", steps=np.inf),
+    "fkd-sym": lambda: KernelDiffusion(radius="auto", bandwidth="median"),
+    "fkd-asym": lambda: KernelDiffusion(bandwidth="median"),
+}
+
+
+class GivenDensity(GraphDensity):
+    """Values, or a function of the graph, in the place of a density estimator."""
+
+    def __init__(self, source: Any = None, metric: Any = "euclidean") -> None:
+        self.source = source
+        self.metric = metric
+
+    def needs(self, points: PointSet | GivenGraph) -> Needs:
+        return Needs(points.automatic_n_neighbors())
+
+    def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
+        values = self.source(graph) if callable(self.source) else self.source
+        return check_density(values, graph.n_samples)
+
+
+def resolved(density: Any, clusterer: Any) -> GraphDensity:
+    """A fresh estimator for `density`, with the clusterer's metric."""
+    if isinstance(density, GraphDensity):
+        if density.metric != clusterer.metric or density.metric_params != clusterer.metric_params:
+            raise ValueError(
+                f"the density has metric={density.metric!r} and the clusterer "
+                f"metric={clusterer.metric!r} (or other metric_params); one graph serves both: "
+                "give both the same"
+            )
+        return clone(density)
+    if isinstance(density, str):
+        if density not in PAPER_DENSITIES:
+            raise ValueError(f"density={density!r} is unknown; use one of {list(PAPER_DENSITIES)}")
+        metric = {"metric": clusterer.metric, "metric_params": clusterer.metric_params}
+        return PAPER_DENSITIES[density]().set_params(**metric)
+    if callable(density) or np.ndim(density) == 1:
+        return GivenDensity(density, clusterer.metric)
+    raise TypeError(
+        f"density={density!r} is none of: an estimator such as KernelDiffusion(), a name in "
+        f"{list(PAPER_DENSITIES)}, one value for each sample, a function of the graph"
+    )

@@ -1,0 +1,179 @@
+"""The random walk: transition, steps of diffusion, and where the walk ends.
+
+Densities here have mean one: 1 is average, whatever the number of samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from diffpeaks.graph import NeighborGraph, csr
+from diffpeaks.stationary import stationary_law
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The density after infinitely many steps, and what the chain looks like.
+
+    Attributes
+    ----------
+    density : array of shape (n_samples,)
+    n_closed_classes : int
+        Sets of points that the walk cannot leave; 1 is the ergodic case.
+    transient_share : float
+        Share of points that the walk leaves for good; their density is zero.
+    residual : float
+        Mean absolute change of the density in one more step.
+    """
+
+    density: NDArray[np.float64]
+    n_closed_classes: int
+    transient_share: float
+    residual: float
+
+
+def row_sums(graph: NeighborGraph, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The volume d(x) of each point: the sum of its weights."""
+    return np.add.reduceat(weights, graph.indptr[:-1])
+
+
+def transition(graph: NeighborGraph, weights: NDArray[np.float64]) -> sp.csr_array:
+    """P: each row of weights divided by its sum."""
+    volume = row_sums(graph, weights)
+    probabilities = np.empty_like(weights)
+    for rows, entries in graph.blocks():
+        lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
+        np.divide(weights[entries], np.repeat(volume[rows], lengths), out=probabilities[entries])
+    return csr(graph, probabilities)
+
+
+def diffuse(
+    transition: sp.csr_array,
+    density: NDArray[np.float64] | None = None,
+    steps: int = 1,
+    teleport: float = 0.0,
+) -> NDArray[np.float64]:
+    """The density after some steps of the walk, from the uniform start by default.
+
+    In each step the share `teleport` of the mass jumps to a point drawn uniformly.
+    """
+    if density is None:
+        density = np.ones(transition.shape[0])
+    backward = transition.T
+    for _ in range(steps):
+        density = backward @ density
+        if teleport:
+            density = (1 - teleport) * density + teleport * density.mean()
+    return density
+
+
+def change(transition: sp.csr_array, density: NDArray[np.float64], teleport: float = 0.0) -> float:
+    """Mean absolute change of a density in one more step."""
+    return float(np.mean(np.abs(diffuse(transition, density, 1, teleport) - density)))
+
+
+def reversible_limit(graph: NeighborGraph, weights: NDArray[np.float64]) -> Limit:
+    """The limit of a walk with symmetric weights, in closed form.
+
+    The walk is reversible, so within each connected component the density is the volume of a point
+    divided by the component's mean volume.
+    """
+    n_components, component = connected_components(_edges(csr(graph, weights)), directed=False)
+    volume = row_sums(graph, weights)
+    mean_volume = np.bincount(component, volume) / np.bincount(component)
+    density = volume / mean_volume[component]
+    residual = change(transition(graph, weights), density)
+    return Limit(density, int(n_components), 0.0, residual)
+
+
+def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
+    """The limit of any walk from the uniform start, solved class by class.
+
+    The walk ends in the closed classes of its graph. Each one receives its own points' mass and
+    what the transient points send there, and spreads it by its stationary law. With `teleport` the
+    chain is ergodic, and the limit is its stationary law.
+    """
+    n_samples = transition.shape[0]
+    if teleport:
+        density = n_samples * _stationary_with_hub((1 - teleport) * transition)
+        return Limit(density, 1, 0.0, change(transition, density, teleport))
+    edges = _edges(transition)
+    n_classes, member = connected_components(edges, directed=True, connection="strong")
+    closed = _closed_classes(edges, member, n_classes)
+    transient = ~closed[member]
+    arrived = _absorbed_mass(edges, transient)
+    density = np.zeros(n_samples)
+    for points, chain in _class_chains(edges, member, closed):
+        density[points] = arrived[points].sum() * stationary_law(chain)
+    residual = change(transition, density)
+    return Limit(density, int(closed.sum()), float(transient.mean()), residual)
+
+
+def _edges(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix without entries of value zero, which are no edges of the walk."""
+    if matrix.data.all():
+        return matrix
+    matrix = matrix.copy()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _closed_classes(
+    edges: sp.csr_array, member: NDArray[np.int32], n_classes: int
+) -> NDArray[np.bool_]:
+    """Which strongly connected components the walk cannot leave."""
+    origin = np.repeat(member, np.diff(edges.indptr))
+    closed = np.ones(n_classes, bool)
+    closed[origin[origin != member[edges.indices]]] = False
+    return closed
+
+
+def _class_chains(
+    edges: sp.csr_array, member: NDArray[np.int32], closed: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.int64], sp.csr_array]]:
+    """The points of each closed class and the walk among them."""
+    sizes = np.bincount(member)
+    order = np.argsort(member, kind="stable")
+    position = np.empty(len(order), np.int32)  # of a point within its class
+    position[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    for last, size in zip(np.cumsum(sizes)[closed], sizes[closed], strict=True):
+        points = order[last - size : last]
+        rows = edges[points]  # a closed class is left by no edge: all columns are its own points
+        yield points, sp.csr_array((rows.data, position[rows.indices], rows.indptr), (size, size))
+
+
+def _absorbed_mass(edges: sp.csr_array, transient: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Mass that enters each closed point: its own unit and what transient points pass to it.
+
+    Expected visits to transient points come from the stationary law of the walk that restarts
+    there, uniformly, whenever it has left them.
+    """
+    mass = np.where(transient, 0.0, 1.0)
+    if transient.any():
+        leaving = edges[transient]
+        law = _stationary_with_hub(leaving[:, transient], with_hub=True)
+        visits = transient.sum() * law[:-1] / law[-1]
+        mass += np.where(transient, 0.0, leaving.T @ visits)
+    return mass
+
+
+def _stationary_with_hub(inner: sp.csr_array, with_hub: bool = False) -> NDArray[np.float64]:
+    """Stationary law of a walk that jumps to a uniform point with whatever its rows lack of one.
+
+    The jump goes through one extra state, the hub, so that the matrix stays sparse. `with_hub`
+    keeps it in the result as the last state.
+    """
+    n_states = inner.shape[0]
+    to_hub = np.maximum(1 - np.asarray(inner.sum(axis=1)).ravel(), 0.0)
+    from_hub = np.full((1, n_states), 1 / n_states)
+    chain = sp.block_array(
+        [[inner, sp.csr_array(to_hub[:, None])], [sp.csr_array(from_hub), None]], format="csr"
+    )
+    law = stationary_law(chain)
+    return law if with_hub else law[:-1] / law[:-1].sum()

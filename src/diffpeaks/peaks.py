@@ -1,0 +1,155 @@
+"""Hills of a density on a graph: the forest of nearest denser points, and its labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks import _native
+from diffpeaks._validation import n_threads
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.order import NOISE, density_order, labels_by_peak, rank_of
+
+
+@dataclass(frozen=True, eq=False)
+class PeakForest:
+    """Each sample linked to its nearest denser neighbour, and the saddles between the hills.
+
+    A root is a sample without a denser neighbour in its row: the top of a hill.
+
+    Attributes
+    ----------
+    parent : array of shape (n_samples,)
+        Nearest denser neighbour; -1 for a root.
+    delta : array of shape (n_samples,)
+        Distance to it; infinite for a root.
+    prominence : array of shape (n_samples,)
+        How far a root rises above the saddle to a denser hill, in log density. Infinite where it
+        meets none, zero for samples that are no roots.
+    saddle : array of shape (n_samples,)
+        The sample at which a root's hill meets a denser one; -1 where there is none.
+    crossing : array of shape (n_samples,)
+        The sample of the denser hill that is touched there; -1 where there is none.
+    rank : array of shape (n_samples,)
+        Position in the order of density: 0 is the densest sample.
+    """
+
+    parent: NDArray[np.int32]
+    delta: NDArray[np.float64]
+    prominence: NDArray[np.float64]
+    saddle: NDArray[np.int32]
+    crossing: NDArray[np.int32]
+    rank: NDArray[np.int32]
+
+    @property
+    def roots(self) -> NDArray[np.int64]:
+        """Samples without a parent, densest first."""
+        roots = np.flatnonzero(self.parent == -1)
+        return roots[np.argsort(self.rank[roots])]
+
+
+def peak_forest(
+    graph: NeighborGraph,
+    density: NDArray[np.float64],
+    *,
+    tie_break: NDArray[np.float64] | None = None,
+    max_link: float = np.inf,
+    n_jobs: int | None = None,
+) -> PeakForest:
+    """Link each sample to its nearest denser neighbour and flood the hills.
+
+    Edges of length `max_link` or more are no edges. Parents are looked for in a sample's own row;
+    saddles along edges in both directions.
+    """
+    order = density_order(density, tie_break)
+    rank = rank_of(order)
+    position = np.empty(graph.n_samples, np.int64)
+    _native.first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
+    # rows are sorted, so that the first denser neighbour is the nearest
+    delta = graph.distances[position].astype(np.float64)
+    linked = (position >= 0) & (delta < max_link)
+    parent = np.where(linked, graph.indices[position], np.int32(-1))
+    delta[~linked] = np.inf
+    saddle, crossing = np.empty_like(parent), np.empty_like(parent)
+    _native.merge_hills(
+        graph.indptr,
+        graph.indices,
+        graph.distances,
+        float(max_link),
+        order,
+        rank,
+        parent,
+        saddle,
+        crossing,
+    )
+    prominence = _prominence(density, parent, saddle)
+    return PeakForest(parent, delta, prominence, saddle, crossing, rank)
+
+
+def complete_forest(
+    forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int
+) -> PeakForest:
+    """The forest with the exact nearest denser sample of each root, however far.
+
+    Only the densest sample keeps no parent. `n_neighbors` is how many the graph has looked at.
+    """
+    roots = forest.roots
+    if isinstance(points, GivenGraph):
+        if len(roots) > 1:
+            raise ValueError(
+                f"{len(roots)} samples have no denser neighbour in the precomputed graph, and how far "
+                "the next denser one lies is not known; cut by max_link or min_prominence, or fit on "
+                "points or a dense matrix of distances"
+            )
+        return forest
+    parent, delta = forest.parent.copy(), forest.delta.copy()
+    parent[roots], delta[roots] = points.nearest_denser(roots, forest.rank, n_neighbors)
+    return replace(forest, parent=parent, delta=delta)
+
+
+def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
+    """Follow the links from each sample to a peak; labels are in the order of the peaks' density.
+
+    A root that is no peak hands its hill over the saddle to the hill that it touches there.
+    """
+    samples = np.arange(len(forest.parent), dtype=np.int32)
+    links = np.where(forest.parent == -1, forest.crossing, forest.parent)
+    links[peaks] = samples[peaks]
+    if np.any(links == -1):
+        stranded = np.flatnonzero(links == -1)[0]
+        raise ValueError(f"sample {stranded} is no peak, and no link leads from it to one")
+    ends = np.empty_like(links)
+    _native.follow_links(links, ends)
+    return labels_by_peak(ends, forest.rank)
+
+
+def without_halo(
+    labels: NDArray[np.int64], graph: NeighborGraph, density: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Labels with NOISE for samples less dense than the densest border sample of their cluster.
+
+    A border sample has a neighbour, in either direction, in another cluster.
+    """
+    border = np.zeros(len(labels), bool)
+    _native.mark_border(graph.indptr, graph.indices, labels.astype(np.int32), border)
+    highest_border = np.full(labels.max() + 1, -np.inf)
+    np.maximum.at(highest_border, labels[border], density[border])
+    return np.where(density < highest_border[labels], NOISE, labels)
+
+
+def _prominence(
+    density: NDArray[np.float64], parent: NDArray[np.int32], saddle: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    prominence = np.zeros(len(density))
+    roots = np.flatnonzero(parent == -1)
+    top, low = density[roots], density[saddle[roots]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        height = np.log(top) - np.log(low)
+    height[top == low] = 0.0  # also where both are zero
+    height[saddle[roots] == -1] = np.inf
+    prominence[roots] = height
+    return prominence
