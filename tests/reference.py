@@ -25,7 +25,7 @@ def within(D, radius):
     rows = []
     for i in range(len(D)):
         others = [j for j in range(len(D)) if j != i and D[i][j] <= radius]
-        rows.append([i] + sorted(others, key=lambda j: (D[i][j], j)))
+        rows.append([i, *sorted(others, key=lambda j: (D[i][j], j))])
     return rows
 
 

@@ -147,9 +147,8 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         Nothing is searched or estimated again, and the fitted attributes stay as they are.
         """
         check_is_fitted(self, "forest_")
-        cut_params = {"n_clusters": n_clusters, "max_link": max_link, "min_prominence": min_prominence}
-        type(self)(**cut_params)._validate_params()
-        cut = self._cut(**cut_params)
+        type(self)(None, n_clusters, max_link, min_prominence)._validate_params()
+        cut = self._cut(n_clusters, max_link, min_prominence)
         forest = self._forest(cut)
         peaks = select_peaks(forest, self.density_, cut)
         return self._labels(forest, peaks, self.halo if halo is None else halo)
@@ -184,9 +183,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         n_neighbors = int(self.graph_.n_neighbors or 1)
         return self.graph_.nearest(max(min(2, n_neighbors), round(LINKED_SHARE * n_neighbors)))
 
-    def _cut(
-        self, n_clusters: int | None, max_link: float | None, min_prominence: float | None
-    ) -> Cut:
+    def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
         if n_clusters is None and max_link is None and min_prominence is None:
             return automatic_cut(self._points, self.graph_, self.random_state)
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
@@ -211,9 +208,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
             self._complete = complete_forest(forest, self._points, self.graph_.n_neighbors or 1)
         return self._complete
 
-    def _labels(
-        self, forest: PeakForest, peaks: NDArray[np.int64], halo: bool
-    ) -> NDArray[np.int64]:
+    def _labels(self, forest: PeakForest, peaks: NDArray[np.int64], halo: bool) -> NDArray[np.int64]:
         labels = peak_labels(forest, peaks)
         return without_halo(labels, self._linked(), self.density_) if halo else labels
 

@@ -37,9 +37,7 @@ class Cut:
     min_prominence: float = 0.0
 
 
-def automatic_cut(
-    points: PointSet | GivenGraph, graph: NeighborGraph, random_state: object = None
-) -> Cut:
+def automatic_cut(points: PointSet | GivenGraph, graph: NeighborGraph, random_state: object = None) -> Cut:
     """Links against the distance of random pairs, prominence against sampling noise.
 
     A precomputed graph does not know how far random pairs are: there, prominence alone decides.
@@ -50,7 +48,7 @@ def automatic_cut(
         typical = points.typical_distance(random)
         max_link = LINK_SHARE_OF_TYPICAL * typical if typical > 0 else np.inf
     mean_degree = len(graph.indices) / graph.n_samples
-    return Cut(None, max_link, PROMINENCE_TIMES_SQRT_K / np.sqrt(mean_degree))
+    return Cut(None, float(max_link), float(PROMINENCE_TIMES_SQRT_K / np.sqrt(mean_degree)))
 
 
 def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> NDArray[np.int64]:

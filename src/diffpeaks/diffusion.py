@@ -124,9 +124,7 @@ def _edges(matrix: sp.csr_array) -> sp.csr_array:
     return matrix
 
 
-def _closed_classes(
-    edges: sp.csr_array, member: NDArray[np.int32], n_classes: int
-) -> NDArray[np.bool_]:
+def _closed_classes(edges: sp.csr_array, member: NDArray[np.int32], n_classes: int) -> NDArray[np.bool_]:
     """Which strongly connected components the walk cannot leave."""
     origin = np.repeat(member, np.diff(edges.indptr))
     closed = np.ones(n_classes, bool)

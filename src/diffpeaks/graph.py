@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks import _native
+from diffpeaks._native import first_asymmetric, first_fault
 from diffpeaks._validation import check_graph_size, check_n_neighbors
 
 _FAULTS = {
@@ -65,7 +65,7 @@ class NeighborGraph:
         self._freeze("indptr", indptr, np.int64)
         self._freeze("indices", self.indices, np.int32)
         self._freeze("distances", self.distances, _real_dtype(self.distances))
-        row, fault = _native.first_fault(self.indptr, self.indices, self.distances)
+        row, fault = first_fault(self.indptr, self.indices, self.distances)
         if fault:
             raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
         shortest = int(self.degrees.min())
@@ -80,7 +80,14 @@ class NeighborGraph:
         object.__setattr__(self, name, frozen)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.indptr, self.indices, self.distances, self.n_neighbors, self.radius, self.search)
+        fields = (
+            self.indptr,
+            self.indices,
+            self.distances,
+            self.n_neighbors,
+            self.radius,
+            self.search,
+        )
         return (type(self), fields)
 
     def __repr__(self) -> str:
@@ -131,9 +138,7 @@ class NeighborGraph:
         lengths = np.add.reduceat(inside, self.indptr[:-1], dtype=np.int64)
         return self._prefix(lengths, None, float(radius))
 
-    def _prefix(
-        self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float
-    ) -> NeighborGraph:
+    def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
         indptr = np.concatenate(([0], np.cumsum(lengths)))
         if indptr[-1] == len(self.indices):
             indices, distances = self.indices, self.distances
@@ -144,12 +149,19 @@ class NeighborGraph:
         else:
             keep = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1] - indptr[:-1], lengths)
             indices, distances = self.indices[keep], self.distances[keep]
-        return NeighborGraph(indptr, indices, distances, n_neighbors, radius, self.search)
+        prefix = object.__new__(NeighborGraph)  # a prefix of valid rows is valid: no check needed
+        fields = (indptr, indices, distances, n_neighbors or int(lengths.min()), radius, self.search)
+        for name, value in zip(self.__dataclass_fields__, fields, strict=True):
+            if isinstance(value, np.ndarray):
+                prefix._freeze(name, value, value.dtype)
+            else:
+                object.__setattr__(prefix, name, value)
+        return prefix
 
     def check_symmetric(self) -> None:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""
         tolerance = 4 * float(np.finfo(self.distances.dtype).eps)
-        row = _native.first_asymmetric(self.indptr, self.indices, self.distances, tolerance)
+        row = first_asymmetric(self.indptr, self.indices, self.distances, tolerance)
         if row >= 0:
             raise ValueError(
                 f"the symmetric kernel needs symmetric distances; point {row} has a neighbour that does "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks import _native
+from diffpeaks._native import join_cores
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.order import NOISE, labels_by_peak
 
@@ -21,7 +21,7 @@ def core_labels(
     With `border`, a sample that is no core joins its nearest core neighbour. The rest is noise.
     """
     component = np.empty(graph.n_samples, np.int32)
-    _native.join_cores(graph.indptr, graph.indices, core, component)
+    join_cores(graph.indptr, graph.indices, core, component)
     peak = np.where(core, _densest(component, rank)[component], NOISE)
     if border:
         outside = np.flatnonzero(~core)

@@ -56,9 +56,7 @@ def bcubed_scores(y_true: Any, labels: Any) -> Scores:
     return _scores(float(precision), float(recall))
 
 
-def _contingency(
-    y_true: Any, labels: Any
-) -> tuple[sp.coo_array, NDArray[np.int64], NDArray[np.int64]]:
+def _contingency(y_true: Any, labels: Any) -> tuple[sp.coo_array, NDArray[np.int64], NDArray[np.int64]]:
     """Class x cluster counts as a sparse matrix, and the sizes of classes and clusters."""
     y_true, labels = column_or_1d(y_true), column_or_1d(labels).copy()
     check_consistent_length(y_true, labels)

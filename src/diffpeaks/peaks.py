@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks import _native
+from diffpeaks._native import first_denser, follow_links, mark_border, merge_hills
 from diffpeaks._validation import n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
@@ -68,14 +68,14 @@ def peak_forest(
     order = density_order(density, tie_break)
     rank = rank_of(order)
     position = np.empty(graph.n_samples, np.int64)
-    _native.first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
+    first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
     # rows are sorted, so that the first denser neighbour is the nearest
     delta = graph.distances[position].astype(np.float64)
     linked = (position >= 0) & (delta < max_link)
     parent = np.where(linked, graph.indices[position], np.int32(-1))
     delta[~linked] = np.inf
     saddle, crossing = np.empty_like(parent), np.empty_like(parent)
-    _native.merge_hills(
+    merge_hills(
         graph.indptr,
         graph.indices,
         graph.distances,
@@ -90,9 +90,7 @@ def peak_forest(
     return PeakForest(parent, delta, prominence, saddle, crossing, rank)
 
 
-def complete_forest(
-    forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int
-) -> PeakForest:
+def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:
     """The forest with the exact nearest denser sample of each root, however far.
 
     Only the densest sample keeps no parent. `n_neighbors` is how many the graph has looked at.
@@ -123,7 +121,7 @@ def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
         stranded = np.flatnonzero(links == -1)[0]
         raise ValueError(f"sample {stranded} is no peak, and no link leads from it to one")
     ends = np.empty_like(links)
-    _native.follow_links(links, ends)
+    follow_links(links, ends)
     return labels_by_peak(ends, forest.rank)
 
 
@@ -135,7 +133,7 @@ def without_halo(
     A border sample has a neighbour, in either direction, in another cluster.
     """
     border = np.zeros(len(labels), bool)
-    _native.mark_border(graph.indptr, graph.indices, labels.astype(np.int32), border)
+    mark_border(graph.indptr, graph.indices, labels.astype(np.int32), border)
     highest_border = np.full(labels.max() + 1, -np.inf)
     np.maximum.at(highest_border, labels[border], density[border])
     return np.where(density < highest_border[labels], NOISE, labels)

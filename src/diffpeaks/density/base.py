@@ -27,16 +27,14 @@ N_NEIGHBORS: list[Any] = [Interval(Integral, 1, None, closed="left")]
 class Needs(NamedTuple):
     """The graph that a density asks for."""
 
-    n_neighbors: int | None = None
-    radius: float | None = None
+    n_neighbors: Any = None
+    radius: Any = None
 
 
 def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
     """X as the estimator's parameters say: metric, search, threads."""
     X = validated(estimator, X, reset=True)
-    return searchable(
-        X, estimator.metric, estimator.search, estimator.n_jobs, estimator.metric_params
-    )
+    return searchable(X, estimator.metric, estimator.search, estimator.n_jobs, estimator.metric_params)
 
 
 class GraphDensity(DensityMixin, BaseEstimator):
@@ -110,9 +108,7 @@ def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -
     return points.automatic_n_neighbors() if n_neighbors == "auto" else int(n_neighbors)
 
 
-def settled_radius(
-    radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph
-) -> float:
+def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
     """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
     if radius != "auto":
         return float(radius)

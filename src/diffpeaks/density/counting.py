@@ -126,7 +126,7 @@ class LocalContrast(GraphDensity):
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         self.naive_density_ = ball_counts(graph, needs.radius)
-        nearest = graph.nearest(int(needs.n_neighbors or 1))
+        nearest = graph.nearest(needs.n_neighbors)
         return _exceeded(nearest.indptr, nearest.indices, self.naive_density_, self.naive_density_)
 
     def tie_break(self) -> NDArray[np.float64]:

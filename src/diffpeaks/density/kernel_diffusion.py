@@ -134,32 +134,31 @@ class KernelDiffusion(GraphDensity):
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         ball = needs.radius is not None
-        reached = graph.within(needs.radius) if ball else graph.nearest(int(needs.n_neighbors or 1))
+        reached = graph.within(needs.radius) if ball else graph.nearest(needs.n_neighbors)
         if ball:
             reached.check_symmetric()
         self._bandwidth = self._settled_bandwidth(graph, reached, needs)
         self.bandwidth_ = self._bandwidth.origin
         weights = kernel_weights(reached, self.kernel, self._bandwidth)
         self._volume = row_sums(reached, weights)
-        self._reach = None if ball else reached.distances[reached.indptr[1:] - 1]
+        self._reach = reached.distances[reached.indptr[1:] - 1]
         if np.isinf(self.steps):
             return self._in_the_limit(reached, weights, reversible=ball and not self.teleport)
         return self._after_steps(transition(reached, weights))
 
-    def _settled_bandwidth(
-        self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs
-    ) -> Bandwidth:
+    def _settled_bandwidth(self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs) -> Bandwidth:
         if self.bandwidth != "local" or callable(self.kernel):
             return Bandwidth(1.0) if callable(self.kernel) else bandwidth_of(reached, self.bandwidth)
         if needs.radius is None:
             return local_bandwidth(reached)
-        return self_tuning_bandwidth(graph, int(needs.n_neighbors or 1))
+        return self_tuning_bandwidth(graph, needs.n_neighbors)
 
     def _after_steps(self, walk: Any) -> NDArray[np.float64]:
         self._previous = diffuse(walk, steps=int(self.steps) - 1, teleport=self.teleport)
         density = diffuse(walk, self._previous, 1, self.teleport)
         self.residual_ = change(walk, density, self.teleport)
-        self.n_closed_classes_ = self.transient_share_ = None
+        self.n_closed_classes_: int | None = None
+        self.transient_share_: float | None = None
         return density
 
     def _in_the_limit(
@@ -177,15 +176,13 @@ class KernelDiffusion(GraphDensity):
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
         """One step of the walk from the fitted samples to the new ones: sum of rho(y) p(y, x)."""
-        if self._reach is None:
-            found = points.within_of(X, self.radius_)
-        else:
-            found = points.reaching(X, self._reach)
+        ball = self.radius_ is not None
+        found = points.within_of(X, self.radius_) if ball else points.reaching(X, self._reach)
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
         weights = pair_weights(found.distances, self.kernel, bandwidth, found.indices, owners)
         arriving = weights * (self._previous / self._volume)[found.indices]
-        density = np.bincount(owners, arriving, minlength=X.shape[0])
+        density: NDArray[Any] = np.bincount(owners, arriving, minlength=X.shape[0])
         return (1 - self.teleport) * density + self.teleport
 
     def _bandwidth_towards(self, points: PointSet, X: Any) -> Bandwidth:

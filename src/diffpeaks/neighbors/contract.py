@@ -14,8 +14,8 @@ ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 class Neighbors(NamedTuple):
     """Neighbours of each query as flat rows, sorted by (distance, index)."""
 
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
     distances: NDArray[Any]
 
 

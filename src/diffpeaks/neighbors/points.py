@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks import _native
+from diffpeaks._native import move_self_first
 from diffpeaks._validation import (
     check_graph_size,
     check_n_neighbors,
@@ -20,7 +20,7 @@ from diffpeaks.neighbors.contract import Neighbors, Search
 from diffpeaks.neighbors.spaces import Space
 from diffpeaks.neighbors.trees import TreeSearch
 
-SEARCHES = {"tree": TreeSearch, "brute": BruteSearch}
+SEARCHES: dict[str, type[TreeSearch] | type[BruteSearch]] = {"tree": TreeSearch, "brute": BruteSearch}
 _SAMPLE = 512  # points of a sample for a typical length: its median is known to a few percent
 
 
@@ -48,7 +48,7 @@ class PointSet:
         else:
             rows = self._balls(check_positive("radius", radius), n_neighbors)
             complete = float(radius)
-        _native.move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
+        move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         return NeighborGraph(*rows, n_neighbors, complete, self.search.name)
 
     def _balls(self, radius: float, n_neighbors: int | None) -> Neighbors:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks import _native
+from diffpeaks._native import move_self_first, sort_rows
 from diffpeaks._validation import check_finite, check_graph_size, some_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.spaces import MatrixSpace
@@ -42,8 +42,8 @@ def graph_from_sparse(X: Any) -> NeighborGraph:
     indices = np.insert(X.indices, indptr[absent], absent).astype(np.int32)
     distances = np.insert(X.data, indptr[absent], 0)
     indptr[1:] += np.cumsum(~has_self)
-    _native.sort_rows(indptr, indices, distances, 1)
-    _native.move_self_first(indptr, indices, distances, 1)
+    sort_rows(indptr, indices, distances, 1)
+    move_self_first(indptr, indices, distances, 1)
     return NeighborGraph(indptr, indices, distances)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks import _native
+from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import some_of
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors
 
@@ -98,7 +98,7 @@ class EuclideanSpace:
 
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
         distances = self._pairs(queries, rows, n_threads)
-        _native.sort_rows(rows.indptr, rows.indices, distances, n_threads)
+        sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
 
     def _pairs(self, queries: Any, rows: Neighbors, n_threads: int) -> NDArray[Any]:
@@ -107,9 +107,7 @@ class EuclideanSpace:
             distances = _sparse_pairs(queries, self.points, rows, squared).astype(self.dtype)
         else:
             distances = np.empty(len(rows.indices), self.dtype)
-            _native.pair_distances(
-                queries, self.points, rows.indptr, rows.indices, distances, squared, n_threads
-            )
+            pair_distances(queries, self.points, rows.indptr, rows.indices, distances, squared, n_threads)
         return distances / 2 if self.metric == "cosine" else distances
 
 
@@ -156,14 +154,14 @@ class MetricSpace:
             distances = np.ascontiguousarray(
                 _minkowski_pairs(queries, self.points, rows, self.minkowski_order), self.dtype
             )
-        _native.sort_rows(rows.indptr, rows.indices, distances, n_threads)
+        sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
 
 
 class MatrixSpace:
     """A square matrix of distances; a query is its row of distances to all points."""
 
-    minkowski_order = None
+    minkowski_order: float | None = None
 
     def __init__(self, matrix: NDArray[Any]) -> None:
         self.points = matrix
@@ -190,7 +188,7 @@ class MatrixSpace:
         return radius
 
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
-        _native.sort_rows(rows.indptr, rows.indices, rows.distances, n_threads)
+        sort_rows(rows.indptr, rows.indices, rows.distances, n_threads)
         return rows
 
 

@@ -1,0 +1,149 @@
+"""Pictures of a fitted density: arrays in, axes out. Needs matplotlib."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks._validation import check_density
+
+
+def _new_axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plots need matplotlib; install it with: pip install diffpeaks[plot]") from error
+    return plt.subplots(layout="constrained")[1]
+
+
+@dataclass
+class DecisionGraphDisplay:
+    """Density against delta, the distance to the nearest denser sample: peaks stand out at the top right.
+
+    Both axes are logarithmic. The densest sample has no denser one; it is drawn at the height of the
+    largest delta. Samples at delta or density zero are drawn at the edge.
+
+    Parameters
+    ----------
+    density, delta : arrays of shape (n_samples,)
+    peak_indices : array, optional
+        Samples to colour as peaks, in the order of their labels.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and figure of the last plot
+    """
+
+    density: NDArray[Any]
+    delta: NDArray[Any]
+    peak_indices: NDArray[Any] = field(default_factory=lambda: np.empty(0, int))
+
+    @classmethod
+    def from_estimator(cls, estimator: DensityPeaks, *, ax: Any = None) -> Self:
+        """The decision graph of a fitted `DensityPeaks`, drawn."""
+        density, delta = estimator.decision_graph()
+        return cls(density, delta, estimator.peak_indices_).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on `ax`, or on new axes."""
+        ax = _new_axes(ax)
+        x, y = _above_zero(self.density), _above_zero(self.delta)
+        others = np.ones(len(x), bool)
+        others[self.peak_indices] = False
+        ax.scatter(x[others], y[others], s=8, color="0.6", linewidths=0, rasterized=len(x) > 10_000)
+        colors = _colors(np.arange(len(self.peak_indices)))
+        ax.scatter(x[self.peak_indices], y[self.peak_indices], s=45, c=colors, edgecolors="black", zorder=3)
+        ax.set(xscale="log", yscale="log", xlabel="density", ylabel="delta (distance to the nearest denser)")
+        ax.set_title(f"{len(self.peak_indices)} peaks among {len(x):,} samples")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass
+class DensityDisplay:
+    """Samples in the plane, coloured by density, or by cluster where labels are given.
+
+    Parameters
+    ----------
+    positions : array of shape (n_samples, 2)
+    density : array of shape (n_samples,)
+        With labels, denser samples are drawn larger.
+    labels : array of shape (n_samples,), optional
+        Noise is grey.
+    peak_indices : array, optional
+        Samples to mark as peaks.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and figure of the last plot
+    """
+
+    positions: NDArray[Any]
+    density: NDArray[Any]
+    labels: NDArray[Any] | None = None
+    peak_indices: NDArray[Any] = field(default_factory=lambda: np.empty(0, int))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, color: str = "density", ax: Any = None) -> Self:
+        """The samples of a fitted density or clusterer, drawn; X beyond two columns is projected by PCA.
+
+        `color` is "density" or "cluster".
+        """
+        if color not in ("density", "cluster"):
+            raise ValueError(f"color={color!r} is unknown; use 'density' or 'cluster'")
+        labels = estimator.labels_ if color == "cluster" else None
+        peaks = getattr(estimator, "peak_indices_", np.empty(0, int))
+        return cls(_in_the_plane(X), estimator.density_, labels, peaks).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on `ax`, or on new axes."""
+        ax = _new_axes(ax)
+        positions = np.asarray(self.positions)
+        density = check_density(self.density, len(positions))
+        order = np.argsort(density)  # the densest on top
+        x, y = positions[order].T
+        rasterized = len(x) > 10_000
+        if self.labels is None:
+            drawn = ax.scatter(
+                x, y, c=density[order], s=9, cmap="viridis", linewidths=0, rasterized=rasterized
+            )
+            ax.figure.colorbar(drawn, ax=ax, label="density")
+        else:
+            sizes = 4 + 14 * np.argsort(order)[order] / max(len(x), 1)
+            colors = _colors(np.asarray(self.labels)[order])
+            ax.scatter(x, y, c=colors, s=sizes, linewidths=0, rasterized=rasterized)
+        tops = positions[self.peak_indices]
+        ax.scatter(tops[:, 0], tops[:, 1], marker="*", s=110, color="white", edgecolors="black", zorder=3)
+        ax.set_aspect("equal", "datalim")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _above_zero(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Values that a log axis can show: infinity at the largest finite value, zero just below the smallest."""
+    values = np.asarray(values, np.float64)
+    shown = values[np.isfinite(values) & (values > 0)]
+    low, high = (shown.min(), shown.max()) if len(shown) else (1.0, 1.0)
+    return np.where(values > 0, np.minimum(values, high), low / 2)
+
+
+def _colors(labels: NDArray[Any]) -> NDArray[np.float64]:
+    """One colour a label: a colour-blind-safe cycle (Okabe and Ito), lighter in each next round; noise is grey."""
+    cycle = ["E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7", "000000"]
+    rgb = np.array([[int(color[i : i + 2], 16) / 255 for i in (0, 2, 4)] for color in cycle])
+    darkness = 0.6 ** (labels // len(cycle) % 3)[:, None]
+    return np.where(labels[:, None] < 0, 0.75, 1 - darkness * (1 - rgb[labels % len(cycle)]))
+
+
+def _in_the_plane(X: Any) -> NDArray[Any]:
+    from sklearn.decomposition import PCA
+    from sklearn.utils import check_array
+
+    X = check_array(X, ensure_min_features=2)
+    return X if X.shape[1] == 2 else PCA(2, random_state=0).fit_transform(X)
