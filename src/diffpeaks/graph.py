@@ -170,8 +170,8 @@ class NeighborGraph:
             )
 
     def to_scipy(self) -> sp.csr_array:
-        """A sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""
-        return csr(self, self.distances)
+        """A new sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""
+        return csr(self, self.distances).copy()
 
 
 def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:

@@ -1,0 +1,151 @@
+"""DensityPeaks and DensityDBSCAN as their users see them."""
+
+import numpy as np
+import pytest
+import reference
+from clouds import clouds, general_position, radii, rows_of, same_partition
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.cluster import DBSCAN
+from sklearn.datasets import load_iris, make_blobs, make_moons
+
+from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, NaiveDensity, neighbor_graph
+from diffpeaks.metrics import bcubed_scores
+
+
+def test_nothing_given_finds_blobs_and_moons():
+    X, y = make_blobs(600, centers=[[0, 0], [8, 0], [0, 8], [9, 9]], random_state=0)
+    assert same_partition(DensityPeaks().fit_predict(X), y)
+    X, y = make_moons(600, noise=0.05, random_state=0)
+    assert bcubed_scores(y, DensityPeaks().fit_predict(X)).precision == 1  # no cluster mixes the moons
+
+
+def test_automatic_choice_is_readable():
+    X = general_position(0, 256)
+    model = DensityPeaks().fit(X)
+    assert model.density_estimator_.n_neighbors_ == 16
+    assert model.cut_.min_prominence == pytest.approx(3.5 / 4)
+    distances = reference.euclidean_distances(X)
+    typical = np.median(distances[~np.eye(256, dtype=bool)])
+    assert model.cut_.max_link == pytest.approx(0.7 * typical)
+    assert model.graph_.search == "tree"
+
+
+def test_recut_equals_a_fit_with_that_cut():
+    X = general_position(1, 150)
+    model = DensityPeaks().fit(X)
+    for cut in (
+        {},
+        {"n_clusters": 4},
+        {"max_link": 0.4},
+        {"min_prominence": 0.3},
+        {"max_link": 0.4, "min_prominence": 0.3},
+        {"n_clusters": 2, "min_prominence": 0.3},
+        {"n_clusters": 5, "max_link": 0.2},
+        {"n_clusters": 3, "halo": True},
+    ):
+        np.testing.assert_array_equal(model.recut(**cut), DensityPeaks(**cut).fit(X).labels_)
+    np.testing.assert_array_equal(model.labels_, DensityPeaks().fit(X).labels_)
+
+
+def test_the_face_rule_drops_long_links():
+    """Each sample links to the nearest denser one in its list; links of max_link or more are dropped."""
+    X = general_position(2, 120)
+    model = DensityPeaks(KernelDiffusion(10), max_link=0.5).fit(X)
+    D = reference.euclidean_distances(X)
+    order = reference.density_order(model.density_)
+    parent, _ = reference.nearest_denser_in_rows(D, rows_of(model.graph_), order, 0.5)
+    roots = [i for i in range(len(X)) if parent[i] == -1]
+    np.testing.assert_array_equal(model.peak_indices_[model.labels_], reference.dpc_labels(parent, roots))
+
+
+def test_labels_are_in_the_order_of_peak_density():
+    for model in (DensityPeaks(n_clusters=5), DensityDBSCAN(min_density=1.2)):
+        model.fit(general_position(3, 200))
+        assert np.all(np.diff(model.density_[model.peak_indices_]) <= 0)
+        np.testing.assert_array_equal(model.labels_[model.peak_indices_], np.arange(model.n_clusters_))
+        assert model.labels_.max() == model.n_clusters_ - 1
+
+
+def test_decision_graph_is_exact():
+    X = general_position(4, 80)
+    model = DensityPeaks().fit(X)
+    density, delta = model.decision_graph()
+    order = reference.density_order(density)
+    np.testing.assert_array_equal(delta, reference.nearest_denser(reference.euclidean_distances(X), order)[1])
+
+
+def test_local_contrast_breaks_its_ties_by_the_naive_density():
+    X = general_position(5, 60)
+    model = DensityPeaks("lc", n_clusters=2).fit(X)
+    order = reference.density_order(model.density_, model.density_estimator_.naive_density_)
+    np.testing.assert_array_equal(np.argsort(model.forest_.rank), order)
+
+
+def test_precomputed_matrix_equals_points():
+    X = general_position(6, 90)
+    D = reference.euclidean_distances(X)
+    for make in (DensityPeaks, DensityDBSCAN, lambda **given: DensityPeaks(n_clusters=3, **given)):
+        by_points, by_matrix = make().fit(X), make(metric="precomputed").fit(D)
+        np.testing.assert_array_equal(by_points.labels_, by_matrix.labels_)
+
+
+def test_precomputed_graph_equals_points_under_the_same_rules():
+    X = general_position(7, 90)
+    graph = neighbor_graph(X, 13)
+    by_points = DensityPeaks(n_neighbors=13, min_prominence=0.8).fit(X)
+    for given_graph in (graph, graph.to_scipy()):
+        by_graph = DensityPeaks(metric="precomputed", min_prominence=0.8).fit(given_graph)
+        np.testing.assert_array_equal(by_points.labels_, by_graph.labels_)
+
+
+def test_random_state_only_moves_the_sample_of_pairs():
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    fixed = [DensityPeaks().fit(X).cut_.max_link for _ in range(2)]
+    drawn = [DensityPeaks(random_state=seed).fit(X).cut_.max_link for seed in (1, 2)]
+    assert fixed[0] == fixed[1]
+    assert drawn[0] != drawn[1]
+    assert drawn[0] == pytest.approx(fixed[0], rel=0.1)
+
+
+@given(X=clouds(), radius=radii, min_samples=st.integers(1, 6))
+def test_naive_density_reproduces_scikit_learn(X, radius, min_samples):
+    ours = DensityDBSCAN(NaiveDensity(radius), min_density=min_samples).fit(X)
+    peer = DBSCAN(eps=radius, min_samples=min_samples).fit(X)
+    np.testing.assert_array_equal(ours.core_sample_indices_, peer.core_sample_indices_)
+    core = ours.core_sample_indices_
+    assert same_partition(ours.labels_[core], peer.labels_[core])
+    np.testing.assert_array_equal(ours.labels_ == -1, peer.labels_ == -1)
+
+
+@given(X=clouds(), radius=radii, min_density=st.integers(1, 5), border=st.booleans())
+def test_dbscan_equals_the_reference(X, radius, min_density, border):
+    model = DensityDBSCAN(NaiveDensity(radius), min_density, border).fit(X)
+    D = reference.euclidean_distances(X)
+    expected = reference.dbscan_labels(
+        reference.within(D, radius), D, reference.naive_density(D, radius), min_density, border
+    )
+    found = np.append(model.peak_indices_, -1)[model.labels_]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("border", [True, False])
+def test_dbscan_on_a_directed_graph_equals_the_reference(border):
+    X = general_position(8, 70)
+    model = DensityDBSCAN(KernelDiffusion(5), 1.1, border).fit(X)
+    D = reference.euclidean_distances(X)
+    expected = reference.dbscan_labels(rows_of(model.graph_), D, model.density_, 1.1, border)
+    np.testing.assert_array_equal(np.append(model.peak_indices_, -1)[model.labels_], expected)
+
+
+def test_iris_setosa_against_the_rest():
+    X, y = load_iris(return_X_y=True)
+    labels = DensityPeaks("fkd-asym", n_clusters=2).fit_predict(X)
+    assert 100 * bcubed_scores(y, labels).f == pytest.approx(80.0, abs=0.05)
+
+
+def test_all_noise_and_no_noise():
+    X = general_position(9)
+    assert np.all(DensityDBSCAN(min_density=1e9).fit(X).labels_ == -1)
+    assert np.all(DensityDBSCAN(min_density=0).fit(X).labels_ >= 0)
+    assert DensityDBSCAN(min_density=1e9).fit(X).n_clusters_ == 0

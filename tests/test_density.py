@@ -1,0 +1,169 @@
+"""The densities against the reference, and at points that were not seen."""
+
+import numpy as np
+import pytest
+import reference
+from clouds import clouds, clouds_and_k, general_position, radii
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diffpeaks import DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity, neighbor_graph
+from diffpeaks.density import PAPER_DENSITIES
+from diffpeaks.kernels import KERNELS
+
+steps_and_teleport = st.sampled_from([(1, 0.0), (2, 0.0), (7, 0.0), (3, 0.2), (np.inf, 0.1), (np.inf, 0.9)])
+kernel_names = st.sampled_from(list(KERNELS))
+
+
+def walked(P, steps, teleport):
+    if np.isinf(steps):
+        return reference.limit_density(P, teleport)[0]
+    return reference.diffuse(P, steps, teleport)
+
+
+@given(X=clouds(), radius=radii)
+def test_naive(X, radius):
+    expected = reference.naive_density(reference.euclidean_distances(X), radius)
+    np.testing.assert_array_equal(NaiveDensity(radius).fit(X).density_, expected)
+
+
+@given(case=clouds_and_k(), radius=radii)
+def test_local_contrast(case, radius):
+    X, k = case
+    contrast, naive = reference.local_contrast(reference.euclidean_distances(X), radius, k)
+    fitted = LocalContrast(radius, k).fit(X)
+    np.testing.assert_array_equal(fitted.density_, contrast)
+    np.testing.assert_array_equal(fitted.naive_density_, naive)
+
+
+@given(case=clouds_and_k(), kernel=kernel_names, walk=steps_and_teleport)
+def test_asymmetric_kernel_diffusion(case, kernel, walk):
+    X, k = case
+    D = reference.euclidean_distances(X)
+    rows = reference.nearest(D, k)
+    for bandwidth, h in [
+        (0.5, 0.5),
+        ("local", reference.local_bandwidth(D, rows)),
+        ("median", reference.median_bandwidth(D, rows)),
+    ]:
+        P = reference.transition_matrix(D, rows, kernel, h)
+        fitted = KernelDiffusion(k, None, bandwidth, kernel, *walk).fit(X)
+        np.testing.assert_allclose(fitted.density_, walked(P, *walk), rtol=1e-9, atol=1e-12)
+
+
+@given(case=clouds_and_k(), radius=radii, kernel=kernel_names, walk=steps_and_teleport)
+def test_symmetric_kernel_diffusion(case, radius, kernel, walk):
+    X, k = case
+    D = reference.euclidean_distances(X)
+    rows = reference.within(D, radius)
+    for bandwidth, h in [
+        (2.0, 2.0),
+        ("local", reference.local_bandwidth_symmetric(D, k)),
+        ("median", reference.median_bandwidth(D, rows)),
+    ]:
+        P = reference.transition_matrix(D, rows, kernel, h)
+        fitted = KernelDiffusion(k, radius, bandwidth, kernel, *walk).fit(X)
+        np.testing.assert_allclose(fitted.density_, walked(P, *walk), rtol=1e-9, atol=1e-12)
+
+
+@given(case=clouds_and_k())
+def test_asymmetric_limit_and_its_diagnostics(case):
+    X, k = case
+    D = reference.euclidean_distances(X)
+    rows = reference.nearest(D, k)
+    P = reference.transition_matrix(D, rows, "gaussian", reference.local_bandwidth(D, rows))
+    expected, n_classes, transient_share = reference.limit_density(P)
+    fitted = KernelDiffusion(k, steps=np.inf).fit(X)
+    np.testing.assert_allclose(fitted.density_, expected, rtol=1e-8, atol=1e-11)
+    assert fitted.n_closed_classes_ == n_classes
+    assert fitted.transient_share_ == pytest.approx(transient_share)
+    assert fitted.residual_ < 1e-10
+
+
+@given(X=clouds(), radius=radii)
+def test_symmetric_limit_is_the_closed_form(X, radius):
+    D = reference.euclidean_distances(X)
+    W = reference.weight_matrix(D, reference.within(D, radius), "gaussian", 4.0)
+    fitted = KernelDiffusion(radius=radius, bandwidth=4.0, steps=np.inf).fit(X)
+    np.testing.assert_allclose(fitted.density_, reference.symmetric_limit(W), rtol=1e-12)
+    assert fitted.transient_share_ == 0
+    assert fitted.residual_ < 1e-12
+
+
+DENSITIES = [
+    NaiveDensity(1.0),
+    NaiveDensity(),
+    LocalContrast(1.0, 8),
+    KernelDiffusion(9),
+    KernelDiffusion(9, bandwidth=0.5, kernel="laplace", steps=5),
+    KernelDiffusion(9, steps=3, teleport=0.2),
+    KernelDiffusion(9, steps=np.inf),
+    KernelDiffusion(9, steps=np.inf, teleport=0.1),
+    KernelDiffusion(9, radius=1.0),
+    KernelDiffusion(9, radius=1.0, bandwidth=0.5, steps=4),
+    KernelDiffusion(9, radius="auto", bandwidth="median", steps=np.inf),
+    KernelDiffusion(9, kernel=lambda distances: np.exp(-distances)),
+]
+
+
+@pytest.mark.parametrize("density", DENSITIES, ids=str)
+@pytest.mark.parametrize("n_features", [2, 12])
+def test_score_samples_at_the_samples_is_the_density(density, n_features):
+    X = general_position(2, 70, n_features) * (1.0 if n_features == 2 else 0.3)
+    density.fit(X)
+    np.testing.assert_allclose(density.score_samples(X), density.density_, rtol=1e-9)
+
+
+def test_score_samples_of_new_points_by_hand():
+    X = [[0.0], [1.0], [3.0]]
+    new = [[0.9], [100.0]]
+    assert NaiveDensity(1.0).fit(X).score_samples(new).tolist() == [2, 0]
+    # 0.9 lies nearer to each sample than its second neighbour, at 1, 1 and 2, except to 3
+    walk = KernelDiffusion(2, kernel="uniform").fit(X)
+    assert walk.score_samples(new).tolist() == [0.5 + 0.5, 0.0]
+    # naive densities 2, 2, 1; the new point has 2, and its neighbours among the samples are 1 and 0
+    assert LocalContrast(1.0, 3).fit(X).score_samples([[0.9]]).tolist() == [1.0]
+
+
+def test_score_samples_of_a_matrix_of_distances():
+    X = general_position(4, 40)
+    D = reference.euclidean_distances(X)
+    by_points = KernelDiffusion(6).fit(X)
+    by_matrix = KernelDiffusion(6, metric="precomputed").fit(D)
+    np.testing.assert_allclose(by_matrix.score_samples(D[:5]), by_points.score_samples(X[:5]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", list(PAPER_DENSITIES))
+def test_names_of_the_paper(name):
+    X = general_position(6)
+    named = DensityPeaks(name).fit(X)
+    alone = PAPER_DENSITIES[name]().fit(X)
+    np.testing.assert_array_equal(named.density_, alone.density_)
+    kernel_diffusion = name not in ("naive", "lc")
+    assert isinstance(alone, KernelDiffusion) == kernel_diffusion
+    if kernel_diffusion:
+        assert (alone.steps == np.inf) == name.startswith("kd")
+        assert (alone.radius is None) == name.endswith("asym")
+
+
+def test_values_and_functions_as_density():
+    X = general_position(7)
+    values = np.linspace(1, 2, len(X))
+    from_values = DensityPeaks(values, n_neighbors=6).fit(X)
+    from_function = DensityPeaks(lambda graph: values, n_neighbors=6).fit(X)
+    np.testing.assert_array_equal(from_values.density_, values)
+    np.testing.assert_array_equal(from_values.labels_, from_function.labels_)
+    assert from_values.graph_.n_neighbors == 6
+    counted = DensityPeaks(lambda graph: graph.degrees).fit(X)
+    assert set(counted.density_) == {counted.graph_.n_neighbors}
+
+
+def test_auto_is_readable_and_takes_the_whole_of_a_given_graph():
+    X = general_position(8, 64)
+    fitted = LocalContrast().fit(X)
+    assert fitted.n_neighbors_ == 12
+    distances = np.sort(reference.euclidean_distances(X), axis=1)
+    assert fitted.radius_ == pytest.approx(np.median(distances[:, 11]))
+    graph = neighbor_graph(X, radius=1.3)
+    given_graph = NaiveDensity(metric="precomputed").fit(graph)
+    np.testing.assert_array_equal(given_graph.density_, graph.degrees)

@@ -1,0 +1,47 @@
+import pickle
+
+import numpy as np
+import pytest
+from clouds import general_position, rows_of
+
+from diffpeaks import NeighborGraph, neighbor_graph
+
+
+def test_it_cannot_be_changed():
+    graph = neighbor_graph(general_position(0), 5)
+    for values in (graph.indptr, graph.indices, graph.distances):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 1
+    with pytest.raises(AttributeError):
+        graph.indices = None
+
+
+def test_it_survives_pickling():
+    graph = neighbor_graph(general_position(0), 5, 1.0)
+    again = pickle.loads(pickle.dumps(graph))
+    np.testing.assert_array_equal(again.indices, graph.indices)
+    assert (again.n_neighbors, again.radius, again.search) == (5, 1.0, "tree")
+
+
+def test_scipy_and_back():
+    graph = neighbor_graph(general_position(0), radius=0.8)
+    matrix = graph.to_scipy()
+    assert matrix.nnz == len(graph.indices)  # the points themselves are stored zeros
+    matrix.data[:] = 7  # a copy: the graph stays
+    assert rows_of(neighbor_graph(graph.to_scipy(), metric="precomputed")) == rows_of(graph)
+
+
+def test_made_by_hand_it_is_taken_at_its_word():
+    graph = NeighborGraph([0, 2, 4, 5], [0, 1, 1, 0, 2], [0.0, 1.0, 0.0, 1.0, 0.0])
+    assert (graph.n_samples, graph.n_neighbors, graph.radius) == (3, 1, np.inf)
+    assert rows_of(graph.within(0.5)) == [[0], [1], [2]]
+    assert "n_samples=3" in repr(graph)
+
+
+def test_blocks_cover_all_rows_once(monkeypatch):
+    graph = neighbor_graph(general_position(0), radius=1.0)
+    monkeypatch.setattr("diffpeaks.graph._BLOCK_ENTRIES", 20)
+    blocks = list(graph.blocks())
+    assert [rows.start for rows, _ in blocks[1:]] == [rows.stop for rows, _ in blocks[:-1]]
+    assert (blocks[0][0].start, blocks[-1][0].stop) == (0, graph.n_samples)
+    assert (blocks[0][1].start, blocks[-1][1].stop) == (0, len(graph.indices))

@@ -1,0 +1,142 @@
+"""Forest, saddles, labels and halo against the reference and against GUDHI's ToMATo."""
+
+import numpy as np
+import pytest
+import reference
+from clouds import clouds_and_k, general_position, rows_of
+from gudhi.clustering.tomato import Tomato
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diffpeaks import DensityPeaks, neighbor_graph
+from diffpeaks.cuts import Cut, select_peaks
+from diffpeaks.neighbors import searchable
+from diffpeaks.order import density_order
+from diffpeaks.peaks import complete_forest, peak_forest, peak_labels, without_halo
+
+max_links = st.sampled_from([np.inf, 3.0, 1.0])
+
+
+@st.composite
+def hilly(draw):
+    """A cloud, its kNN graph, and a density with ties and zeros that knows nothing of the cloud."""
+    X, k = draw(clouds_and_k())
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    density = random.integers(0, draw(st.sampled_from([2, 5, 1000])), len(X)).astype(float)
+    return X, neighbor_graph(X, k), density
+
+
+@given(case=hilly(), max_link=max_links)
+def test_parents_and_deltas(case, max_link):
+    X, graph, density = case
+    forest = peak_forest(graph, density, max_link=max_link)
+    D = reference.euclidean_distances(X)
+    order = reference.density_order(density)
+    parent, delta = reference.nearest_denser_in_rows(D, rows_of(graph), order, max_link)
+    np.testing.assert_array_equal(forest.parent, parent)
+    np.testing.assert_array_equal(forest.delta, delta)
+    np.testing.assert_array_equal(forest.rank[order], np.arange(len(X)))
+
+
+@given(case=hilly())
+def test_complete_forest_is_classic_density_peaks(case):
+    X, graph, density = case
+    forest = complete_forest(peak_forest(graph, density), searchable(X), graph.n_neighbors)
+    parent, delta = reference.nearest_denser(
+        reference.euclidean_distances(X), reference.density_order(density)
+    )
+    np.testing.assert_array_equal(forest.parent, parent)
+    np.testing.assert_array_equal(forest.delta, delta)
+
+
+@given(case=hilly(), max_link=max_links)
+def test_prominences_and_saddles(case, max_link):
+    X, graph, density = case
+    forest = peak_forest(graph, density, max_link=max_link)
+    expected = reference.prominences(
+        rows_of(graph), reference.euclidean_distances(X), density, reference.density_order(density), max_link
+    )
+    for point in range(len(X)):
+        prominence, saddle = expected.get(point, (0.0, point))
+        assert forest.prominence[point] == pytest.approx(prominence)
+        if point in expected:
+            assert forest.saddle[point] == saddle
+
+
+@given(case=hilly(), max_link=max_links, min_prominence=st.sampled_from([0.0, 0.1, 0.7, 2.0]))
+def test_labels_equal_a_literal_tomato(case, max_link, min_prominence):
+    X, graph, density = case
+    forest = peak_forest(graph, density, max_link=max_link)
+    peaks = select_peaks(forest, density, Cut(None, max_link, min_prominence))
+    expected = reference.tomato_labels(
+        rows_of(graph),
+        reference.euclidean_distances(X),
+        density,
+        reference.density_order(density),
+        forest.parent,
+        min_prominence,
+        max_link,
+    )
+    labels = peak_labels(forest, peaks)
+    np.testing.assert_array_equal(peaks[labels], expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("k", [3, 8, 20])
+def test_prominence_equals_gudhi(seed, k):
+    X = general_position(seed, 300)
+    density = np.random.default_rng(seed).random(300) if seed % 2 else np.exp(-np.linalg.norm(X, axis=1))
+    graph = neighbor_graph(X, k)
+    adjacency = graph.to_scipy() + graph.to_scipy().T
+    neighbors = [adjacency.indices[a:b] for a, b in zip(adjacency.indptr, adjacency.indptr[1:], strict=False)]
+    tomato = Tomato(graph_type="manual", density_type="manual").fit(neighbors, weights=np.log(density))
+    forest = peak_forest(graph, density)
+    rising = forest.prominence > 0
+    finite = rising & np.isfinite(forest.prominence)
+    lifetimes = tomato.diagram_[:, 0] - tomato.diagram_[:, 1] if len(tomato.diagram_) else np.empty(0)
+    np.testing.assert_allclose(np.sort(forest.prominence[finite]), np.sort(lifetimes), rtol=1e-12, atol=1e-12)
+    assert np.sum(rising & ~finite) == len(tomato.max_weight_per_cc_)
+
+
+@given(case=hilly(), data=st.data())
+def test_largest_density_times_delta(case, data):
+    X, graph, density = case
+    n_clusters = data.draw(st.integers(1, len(X)))
+    forest = complete_forest(peak_forest(graph, density), searchable(X), graph.n_neighbors)
+    peaks = select_peaks(forest, density, Cut(n_clusters))
+    order = reference.density_order(density)
+    parent, delta = reference.nearest_denser(reference.euclidean_distances(X), order)
+    gamma = [np.inf if parent[i] == -1 else density[i] * delta[i] for i in range(len(X))]
+    expected = sorted(range(len(X)), key=lambda i: (-gamma[i], order.index(i)))[:n_clusters]
+    assert sorted(peaks) == sorted(expected)
+    np.testing.assert_array_equal(peaks[peak_labels(forest, peaks)], reference.dpc_labels(parent, expected))
+
+
+@given(case=hilly())
+def test_halo(case):
+    _, graph, density = case
+    forest = peak_forest(graph, density)
+    labels = peak_labels(forest, forest.roots)
+    halo = np.array(reference.halo(rows_of(graph), labels, density))
+    np.testing.assert_array_equal(without_halo(labels, graph, density), np.where(halo, -1, labels))
+
+
+def test_one_total_order():
+    density, second = np.array([1.0, 2.0, 1.0, 2.0, 1.0]), np.array([0.0, 1.0, 5.0, 1.0, 0.0])
+    assert density_order(density).tolist() == [1, 3, 0, 2, 4]
+    assert density_order(density, second).tolist() == [1, 3, 2, 0, 4]
+
+
+def test_threads_and_float32_give_the_same_forest():
+    X = np.random.default_rng(0).normal(size=(20_000, 2)).astype(np.float32)
+    one, four = (DensityPeaks(n_jobs=n).fit(X) for n in (1, 4))
+    for name in ("parent", "delta", "prominence", "saddle", "crossing"):
+        np.testing.assert_array_equal(getattr(one.forest_, name), getattr(four.forest_, name))
+
+
+def test_absorbed_hill_goes_to_the_hill_it_touches():
+    """Three hills in a row: the middle one is absorbed by its neighbour, not by the highest of all."""
+    X = np.arange(9.0)[:, None]
+    density = np.array([9.0, 5.0, 1.0, 5.0, 7.0, 4.0, 4.5, 4.0, 3.0])
+    labels = DensityPeaks(density, min_prominence=0.5, n_neighbors=3).fit_predict(X)
+    assert labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1, 1]

@@ -1,0 +1,152 @@
+"""Every search keeps the promise of `diffpeaks.neighbors.contract.Search`."""
+
+import numpy as np
+import pytest
+import reference
+import scipy.sparse as sp
+from clouds import clouds, clouds_and_k, general_position, radii, rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.neighbors import NearestNeighbors
+
+from diffpeaks import neighbor_graph
+from diffpeaks.neighbors import searchable
+from diffpeaks.neighbors.points import SEARCHES
+
+searches = pytest.mark.parametrize("search", list(SEARCHES))
+
+
+@searches
+@given(case=clouds_and_k())
+def test_nearest_equals_the_reference(search, case):
+    X, k = case
+    D = reference.euclidean_distances(X)
+    graph = neighbor_graph(X, k, search=search)
+    assert rows_of(graph) == reference.nearest(D, k)
+    owners = np.repeat(np.arange(len(X)), graph.degrees)
+    np.testing.assert_array_equal(graph.distances, D[owners, graph.indices])
+
+
+@searches
+@given(X=clouds(), radius=radii)
+def test_within_equals_the_reference(search, X, radius):
+    graph = neighbor_graph(X, radius=radius, search=search)
+    assert rows_of(graph) == reference.within(reference.euclidean_distances(X), radius)
+
+
+@searches
+@given(case=clouds_and_k(), radius=radii)
+def test_both_hold_either(search, case, radius):
+    X, k = case
+    both = neighbor_graph(X, k, radius, search=search)
+    assert rows_of(both.nearest(k)) == rows_of(neighbor_graph(X, k, search=search))
+    assert rows_of(both.within(radius)) == rows_of(neighbor_graph(X, radius=radius, search=search))
+
+
+@searches
+@given(case=clouds_and_k(), data=st.data())
+def test_a_larger_graph_filtered_is_the_smaller_graph(search, case, data):
+    X, k = case
+    smaller = data.draw(st.integers(1, k))
+    graph = neighbor_graph(X, k, search=search).nearest(smaller)
+    assert rows_of(graph) == rows_of(neighbor_graph(X, smaller, search=search))
+    assert graph.n_neighbors == smaller
+
+
+@given(case=clouds_and_k(), metric=st.sampled_from(["euclidean", "sqeuclidean", "manhattan", "chebyshev"]))
+def test_searches_agree_to_the_last_bit_in_float32(case, metric):
+    X, k = case
+    X = X.astype(np.float32)
+    tree, brute = (neighbor_graph(X, k, metric=metric, search=search) for search in ("tree", "brute"))
+    np.testing.assert_array_equal(tree.indices, brute.indices)
+    np.testing.assert_array_equal(tree.distances, brute.distances)
+    assert tree.distances.dtype == np.float32
+
+
+@searches
+@pytest.mark.parametrize("k", [1, 2, 7, 40])
+def test_queries_that_are_not_points(search, k):
+    X, queries = general_position(0), general_position(1, 17)
+    points = searchable(X, search=search)
+    found = points.nearest_to(queries, k)
+    distances, indices = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(X).kneighbors(queries)
+    np.testing.assert_array_equal(found.indices.reshape(17, k), indices)
+    np.testing.assert_allclose(found.distances.reshape(17, k), distances, rtol=1e-12)
+
+
+@searches
+def test_the_number_of_threads_changes_nothing(search):
+    X = np.random.default_rng(0).normal(size=(9000, 3)).round(1)
+    one, three = (neighbor_graph(X, 12, search=search, n_jobs=n) for n in (1, 3))
+    np.testing.assert_array_equal(one.indices, three.indices)
+    np.testing.assert_array_equal(one.distances, three.distances)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_brute_force_is_exact_far_from_the_origin(dtype):
+    """The product x.y loses all digits of a distance that is tiny against the norms; selection must not."""
+    X = (np.random.default_rng(0).normal(size=(300, 20)) + 1e4).astype(dtype)
+    D = reference.euclidean_distances(X.astype(np.float64)).astype(dtype)
+    graph = neighbor_graph(X, 9, search="brute")
+    assert rows_of(graph) == reference.nearest(D, 9)
+
+
+@searches
+def test_cosine_is_one_minus_cosine(search):
+    X = general_position(3, 50, 4)
+    graph = neighbor_graph(X, 8, metric="cosine", search=search)
+    distances, indices = NearestNeighbors(n_neighbors=8, metric="cosine").fit(X).kneighbors(X)
+    np.testing.assert_array_equal(graph.indices.reshape(50, 8), indices)
+    np.testing.assert_allclose(graph.distances.reshape(50, 8), distances, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_sparse_equals_dense(metric):
+    X = sp.random_array((80, 30), density=0.2, random_state=np.random.default_rng(0)).toarray() + np.eye(
+        80, 30
+    )
+    X += 0.01  # no row without a direction
+    dense = neighbor_graph(X, 6, metric=metric, search="brute")
+    sparse = neighbor_graph(sp.csr_array(X), 6, metric=metric)
+    np.testing.assert_array_equal(dense.indices, sparse.indices)
+    np.testing.assert_allclose(dense.distances, sparse.distances, rtol=1e-12)
+
+
+@given(X=clouds(2), k=st.integers(1, 5), seed=st.integers(0, 99))
+def test_nearest_denser_is_exact_beyond_the_graph(X, k, seed):
+    density = np.random.default_rng(seed).permutation(len(X)).astype(float)
+    order = reference.density_order(density)
+    rank = np.argsort(order)
+    parent, delta = reference.nearest_denser(reference.euclidean_distances(X), order)
+    for search in SEARCHES:
+        found = searchable(X, search=search).nearest_denser(np.arange(len(X)), rank, min(k, len(X)))
+        np.testing.assert_array_equal(found[0], parent)
+        np.testing.assert_array_equal(found[1], delta)
+
+
+def test_precomputed_forms_agree():
+    X = general_position(5, 40)
+    graph = neighbor_graph(X, 7)
+    full = reference.euclidean_distances(X)
+    from_matrix = neighbor_graph(full, 7, metric="precomputed")
+    without_self = sp.csr_array(graph.to_scipy())
+    without_self.setdiag(0)
+    without_self.eliminate_zeros()
+    for given_graph in (graph, graph.to_scipy(), without_self):
+        again = neighbor_graph(given_graph, metric="precomputed")
+        np.testing.assert_array_equal(again.indices, graph.indices)
+        np.testing.assert_array_equal(again.distances, graph.distances)
+    np.testing.assert_array_equal(from_matrix.indices, graph.indices)
+
+
+def test_stored_zeros_of_a_sparse_graph_are_neighbours():
+    graph = neighbor_graph(sp.csr_array((np.zeros(2), ([0, 1], [1, 0])), (2, 2)), metric="precomputed")
+    assert rows_of(graph) == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(("n", "d", "chosen"), [(50, 2, "tree"), (50, 12, "brute"), (60_000, 12, "tree")])
+def test_automatic_search_is_readable(n, d, chosen):
+    points = searchable(np.random.default_rng(0).normal(size=(n, d)))
+    assert points.search.name == chosen
+    if n == 50:
+        assert points.graph(3).search == chosen
