@@ -69,7 +69,7 @@ def test_any_number_of_steps_approaches_the_limit():
 @given(seed=seeds, sizes=st.lists(st.integers(1, 15), min_size=1, max_size=4), steps=st.integers(1, 6))
 def test_theorem_3_every_separate_cluster_has_mean_one(seed, sizes, steps):
     random = np.random.default_rng(seed)
-    X = np.concatenate([random.random((size, 2)) + (10 * c, 0) for c, size in enumerate(sizes)])
+    X = np.concatenate([random.random((size, 2)) + 10 * c for c, size in enumerate(sizes)])
     cluster = np.repeat(np.arange(len(sizes)), sizes)
     density = KernelDiffusion(radius=0.7, kernel="uniform", steps=steps).fit(X).density_
     for c in range(len(sizes)):

@@ -67,11 +67,11 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     --------
     >>> from diffpeaks import DensityPeaks
     >>> from sklearn.datasets import make_moons
-    >>> X, _ = make_moons(400, noise=0.05, random_state=0)
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
     >>> model = DensityPeaks().fit(X)
     >>> model.n_clusters_
     2
-    >>> model.recut(n_clusters=3).max() + 1
+    >>> len(set(model.recut(n_clusters=3)))
     3
     """
 

@@ -43,10 +43,12 @@ def row_sums(graph: NeighborGraph, weights: NDArray[np.float64]) -> NDArray[np.f
     return np.add.reduceat(weights, graph.indptr[:-1])
 
 
-def transition(graph: NeighborGraph, weights: NDArray[np.float64]) -> sp.csr_array:
+def transition(
+    graph: NeighborGraph, weights: NDArray[np.float64], overwrite_weights: bool = False
+) -> sp.csr_array:
     """P: each row of weights divided by its sum."""
     volume = row_sums(graph, weights)
-    probabilities = np.empty_like(weights)
+    probabilities = weights if overwrite_weights else np.empty_like(weights)
     for rows, entries in graph.blocks():
         lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
         np.divide(weights[entries], np.repeat(volume[rows], lengths), out=probabilities[entries])

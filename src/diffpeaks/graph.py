@@ -21,7 +21,7 @@ _FAULTS = {
     5: "is not sorted by (distance, index)",
     6: "names a point twice",
 }
-_BLOCK_ENTRIES = 1 << 20  # a block of rows and its temporaries stay in the processor's cache
+_BLOCK_ENTRIES = 1 << 17  # a block of rows and its temporaries stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)

@@ -144,7 +144,7 @@ class KernelDiffusion(GraphDensity):
         self._reach = reached.distances[reached.indptr[1:] - 1]
         if np.isinf(self.steps):
             return self._in_the_limit(reached, weights, reversible=ball and not self.teleport)
-        return self._after_steps(transition(reached, weights))
+        return self._after_steps(transition(reached, weights, overwrite_weights=True))
 
     def _settled_bandwidth(self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs) -> Bandwidth:
         if self.bandwidth != "local" or callable(self.kernel):
@@ -167,7 +167,7 @@ class KernelDiffusion(GraphDensity):
         if reversible:
             end = reversible_limit(graph, weights)
         else:
-            end = limit(transition(graph, weights), self.teleport)
+            end = limit(transition(graph, weights, overwrite_weights=True), self.teleport)
         self._previous = end.density
         self.residual_ = end.residual
         self.n_closed_classes_ = end.n_closed_classes
