@@ -61,6 +61,7 @@ class DecisionGraphDisplay:
         ax.scatter(x[self.peak_indices], y[self.peak_indices], s=45, c=colors, edgecolors="black", zorder=3)
         ax.set(xscale="log", yscale="log", xlabel="density", ylabel="delta (distance to the nearest denser)")
         ax.set_title(f"{len(self.peak_indices)} peaks among {len(x):,} samples")
+        _plain_numbers(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -123,6 +124,15 @@ class DensityDisplay:
         ax.set_aspect("equal", "datalim")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _plain_numbers(ax: Any) -> None:
+    """Ticks of log axes as 40, not as 4 x 10^1."""
+    from matplotlib.ticker import LogFormatter
+
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(LogFormatter())
+        axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
 
 
 def _above_zero(values: NDArray[Any]) -> NDArray[np.float64]:
