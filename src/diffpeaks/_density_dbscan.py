@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from diffpeaks._sklearn_compat import Interval, checked_params
+from diffpeaks._sklearn_compat import Interval, checked_params, is_precomputed
 from diffpeaks.density import GraphDensity, KernelDiffusion, points_of, resolved
 from diffpeaks.density.base import SEARCH_CONSTRAINTS
 from diffpeaks.linking import core_labels
@@ -88,8 +88,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         y : ignored
         """
         points = points_of(self, X)
-        default = KernelDiffusion(metric=self.metric, metric_params=self.metric_params)
-        estimator = resolved(default if self.density is None else self.density, self)
+        estimator = resolved(KernelDiffusion() if self.density is None else self.density, self)
         needs = estimator.needs(points)
         self.density_estimator_ = estimator.fit_graph(points, points.graph(*needs), needs)
         self.graph_ = estimator.graph_
@@ -106,5 +105,5 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.metric)
         return tags

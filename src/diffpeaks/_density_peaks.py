@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, checked_params
+from diffpeaks._sklearn_compat import Interval, StrOptions, checked_params, is_precomputed
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, points_of, resolved
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
@@ -160,9 +160,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
 
     def _fitted_density(self) -> GraphDensity:
         if self.density is None:
-            density: Any = KernelDiffusion(
-                self.n_neighbors, steps=4, metric=self.metric, metric_params=self.metric_params
-            )
+            density: Any = KernelDiffusion(self.n_neighbors, steps=4)
         else:
             density = self.density
             if isinstance(density, (GraphDensity, str)) and self.n_neighbors != "auto":
@@ -215,5 +213,5 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.metric)
         return tags

@@ -11,15 +11,19 @@ from sklearn.utils.validation import validate_data
 
 from diffpeaks.graph import NeighborGraph
 
-__all__ = ["Interval", "Options", "StrOptions", "checked_params", "validated"]
+__all__ = ["Interval", "Options", "StrOptions", "checked_params", "is_precomputed", "validated"]
 
 checked_params = _fit_context(prefer_skip_nested_validation=True)
+
+
+def is_precomputed(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "precomputed"
 
 
 def validated(estimator: Any, X: Any, reset: bool) -> Any:
     """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
     if isinstance(X, NeighborGraph):
-        if estimator.metric != "precomputed":
+        if not is_precomputed(estimator.metric):
             raise ValueError(
                 f"X is a NeighborGraph, but metric={estimator.metric!r}; use metric='precomputed'"
             )

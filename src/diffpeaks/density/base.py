@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, checked_params, validated
+from diffpeaks._sklearn_compat import Interval, checked_params, is_precomputed, validated
 from diffpeaks._validation import check_finite
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet, searchable
@@ -21,6 +21,8 @@ SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "search": [str],
     "n_jobs": [Integral, None],
 }
+# A density inside a clusterer leaves metric and search to it.
+OWN_SEARCH_CONSTRAINTS = {**SEARCH_CONSTRAINTS, "metric": [str, callable, None], "search": [str, None]}
 N_NEIGHBORS: list[Any] = [Interval(Integral, 1, None, closed="left")]
 
 
@@ -34,7 +36,13 @@ class Needs(NamedTuple):
 def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
     """X as the estimator's parameters say: metric, search, threads."""
     X = validated(estimator, X, reset=True)
-    return searchable(X, estimator.metric, estimator.search, estimator.n_jobs, estimator.metric_params)
+    return searchable(
+        X,
+        "euclidean" if estimator.metric is None else estimator.metric,
+        "auto" if estimator.search is None else estimator.search,
+        estimator.n_jobs,
+        estimator.metric_params,
+    )
 
 
 class GraphDensity(DensityMixin, BaseEstimator):
@@ -100,7 +108,7 @@ class GraphDensity(DensityMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.metric)
         return tags
 
 

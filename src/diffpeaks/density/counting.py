@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diffpeaks._sklearn_compat import Interval, StrOptions
 from diffpeaks.density.base import (
     N_NEIGHBORS,
-    SEARCH_CONSTRAINTS,
+    OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
     settled_n_neighbors,
@@ -31,7 +31,7 @@ class NaiveDensity(GraphDensity):
     radius : float or "auto"
         "auto" is the median distance to the 2 log2(n)-th neighbour.
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`.
+        As in `neighbor_graph`. None is its default, or what a clusterer that uses the density says.
 
     Attributes
     ----------
@@ -46,15 +46,15 @@ class NaiveDensity(GraphDensity):
     [2.0, 3.0, 2.0, 1.0]
     """
 
-    _parameter_constraints = {"radius": RADIUS, **SEARCH_CONSTRAINTS}
+    _parameter_constraints = {"radius": RADIUS, **OWN_SEARCH_CONSTRAINTS}
 
     def __init__(
         self,
         radius: Any = "auto",
         *,
-        metric: Any = "euclidean",
+        metric: Any = None,
         metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
+        search: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.radius = radius
@@ -85,7 +85,7 @@ class LocalContrast(GraphDensity):
     n_neighbors : int or "auto"
         Neighbours to compare with, the sample itself counted; "auto" is 2 log2(n).
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`.
+        As in `neighbor_graph`. None is its default, or what a clusterer that uses the density says.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class LocalContrast(GraphDensity):
     _parameter_constraints = {
         "radius": RADIUS,
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
-        **SEARCH_CONSTRAINTS,
+        **OWN_SEARCH_CONSTRAINTS,
     }
 
     def __init__(
@@ -106,9 +106,9 @@ class LocalContrast(GraphDensity):
         radius: Any = "auto",
         n_neighbors: Any = "auto",
         *,
-        metric: Any = "euclidean",
+        metric: Any = None,
         metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
+        search: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.radius = radius

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diffpeaks._sklearn_compat import Interval, Options, StrOptions
 from diffpeaks.density.base import (
     N_NEIGHBORS,
-    SEARCH_CONSTRAINTS,
+    OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
     settled_n_neighbors,
@@ -65,7 +65,7 @@ class KernelDiffusion(GraphDensity):
     teleport : float in [0, 1)
         Share of the mass that jumps to a uniform sample in each step; above zero the walk is ergodic.
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`.
+        As in `neighbor_graph`. None is its default, or what a clusterer that uses the density says.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class KernelDiffusion(GraphDensity):
         "kernel": [StrOptions(set(KERNELS)), callable],
         "steps": [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
         "teleport": [Interval(Real, 0, 1, closed="left")],
-        **SEARCH_CONSTRAINTS,
+        **OWN_SEARCH_CONSTRAINTS,
     }
 
     def __init__(
@@ -108,9 +108,9 @@ class KernelDiffusion(GraphDensity):
         steps: float = 1,
         teleport: float = 0.0,
         *,
-        metric: Any = "euclidean",
+        metric: Any = None,
         metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
+        search: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -29,7 +29,7 @@ PAPER_DENSITIES: dict[str, Callable[[], GraphDensity]] = {
 class GivenDensity(GraphDensity):
     """Values, or a function of the graph, in the place of a density estimator."""
 
-    def __init__(self, source: Any = None, metric: Any = "euclidean") -> None:
+    def __init__(self, source: Any = None, metric: Any = None) -> None:
         self.source = source
         self.metric = metric
 
@@ -42,23 +42,31 @@ class GivenDensity(GraphDensity):
 
 
 def resolved(density: Any, clusterer: Any) -> GraphDensity:
-    """A fresh estimator for `density`, with the clusterer's metric."""
+    """A fresh estimator for `density`, with the clusterer's metric and search."""
     if isinstance(density, GraphDensity):
-        if density.metric != clusterer.metric or density.metric_params != clusterer.metric_params:
-            raise ValueError(
-                f"the density has metric={density.metric!r} and the clusterer "
-                f"metric={clusterer.metric!r} (or other metric_params); one graph serves both: "
-                "give both the same"
-            )
-        return clone(density)
+        return _with_settings_of(clusterer, clone(density))
     if isinstance(density, str):
         if density not in PAPER_DENSITIES:
             raise ValueError(f"density={density!r} is unknown; use one of {list(PAPER_DENSITIES)}")
-        metric = {"metric": clusterer.metric, "metric_params": clusterer.metric_params}
-        return PAPER_DENSITIES[density]().set_params(**metric)
+        return _with_settings_of(clusterer, PAPER_DENSITIES[density]())
     if callable(density) or np.ndim(density) == 1:
         return GivenDensity(density, clusterer.metric)
     raise TypeError(
         f"density={density!r} is none of: an estimator such as KernelDiffusion(), a name in "
         f"{list(PAPER_DENSITIES)}, one value for each sample, a function of the graph"
     )
+
+
+def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
+    """One search serves both, so that the density must leave its settings open or have the same."""
+    for name in ("metric", "metric_params", "search"):
+        own, theirs = getattr(density, name), getattr(clusterer, name)
+        if own is None:
+            density.set_params(**{name: theirs})
+        elif own != theirs:
+            raise ValueError(
+                f"the density has {name}={own!r} and the clusterer {name}={theirs!r}, but one search "
+                "serves both; give it to the clusterer alone"
+            )
+    density._validate_params()
+    return density

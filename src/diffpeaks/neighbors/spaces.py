@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,12 +61,19 @@ class EuclideanSpace:
         self.dtype = X.dtype
         self.minkowski_order = None if sp.issparse(X) else 2.0
         self.points = _unit_vectors(X) if metric == "cosine" else X
-        self._center = 0.0 if sp.issparse(X) else self.points.mean(axis=0, dtype=np.float64)
-        self._centered = self._shift(self.points)
-        self._norms = _squared_norms(self._centered)
 
     def queries(self, X: Any) -> Any:
         return _unit_vectors(X) if self.metric == "cosine" else X
+
+    @cached_property
+    def _center(self) -> Any:
+        return 0.0 if sp.issparse(self.points) else self.points.mean(axis=0, dtype=np.float64)
+
+    @cached_property
+    def _centered(self) -> tuple[Any, NDArray[np.float64]]:
+        """Centred points and their squared norms, which only blocks need."""
+        centered = self._shift(self.points)
+        return centered, _squared_norms(centered)
 
     def _shift(self, X: Any) -> Any:
         return X if sp.issparse(X) else (X - self._center).astype(self.dtype)
@@ -73,14 +81,15 @@ class EuclideanSpace:
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         shifted = self._shift(queries)
         norms = _squared_norms(shifted)
-        products = shifted @ self._centered.T
+        points, point_norms = self._centered
+        products = shifted @ points.T
         squared = products.toarray() if sp.issparse(products) else products
         squared *= -2
         squared += norms[:, None]
-        squared += self._norms
+        squared += point_norms
         # rounding of the dot products, the norms and the shift, each below (d + 8) eps |.|^2
         unit = 2 * (queries.shape[1] + 8) * float(np.finfo(self.dtype).eps)
-        slack = unit * (norms + self._norms.max() + np.sum(self._center**2))
+        slack = unit * (norms + point_norms.max() + np.sum(self._center**2))
         return squared, slack[:, None]
 
     def limit(self, distance: Any) -> Any:
