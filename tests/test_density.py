@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from clouds import clouds, clouds_and_k, general_position, radii
+from clouds import clouds, clouds_and_k, general_position, radii, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -167,3 +167,13 @@ def test_auto_is_readable_and_takes_the_whole_of_a_given_graph():
     graph = neighbor_graph(X, radius=1.3)
     given_graph = NaiveDensity(metric="precomputed").fit(graph)
     np.testing.assert_array_equal(given_graph.density_, graph.degrees)
+
+
+def test_rows_of_different_length_count_as_a_whole():
+    graph = neighbor_graph(general_position(9), radius=0.9)
+    assert graph.n_neighbors == 1  # some sample is alone
+    D, rows = reference.euclidean_distances(general_position(9)), rows_of(graph)
+    P = reference.transition_matrix(D, rows, "gaussian", reference.local_bandwidth(D, rows))
+    fitted = KernelDiffusion(steps=2, metric="precomputed").fit(graph)
+    np.testing.assert_allclose(fitted.density_, reference.diffuse(P, 2), rtol=1e-12)
+    assert DensityPeaks(metric="precomputed").fit(graph).n_clusters_ < len(rows) / 3

@@ -176,10 +176,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
 
     def _linked(self) -> NeighborGraph:
         """The graph along which hills are linked."""
-        if self.density is not None:
-            return self.graph_
-        n_neighbors = int(self.graph_.n_neighbors or 1)
-        return self.graph_.nearest(max(min(2, n_neighbors), round(LINKED_SHARE * n_neighbors)))
+        return self.graph_.nearest_share(LINKED_SHARE) if self.density is None else self.graph_
 
     def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
         if n_clusters is None and max_link is None and min_prominence is None:

@@ -114,29 +114,41 @@ class NeighborGraph:
             yield slice(first, last), slice(int(self.indptr[first]), int(self.indptr[last]))
             first = last
 
-    def nearest(self, n_neighbors: int) -> NeighborGraph:
-        """The graph with only the `n_neighbors` nearest points in each row."""
-        n_neighbors = check_n_neighbors(n_neighbors, self.n_samples)
-        if n_neighbors > (self.n_neighbors or 0):
+    def check_holds(self, n_neighbors: int | None = None, radius: float | None = None) -> None:
+        """Refuse what the rows are not known to hold."""
+        if n_neighbors is not None and check_n_neighbors(n_neighbors, self.n_samples) > (
+            self.n_neighbors or 0
+        ):
             raise ValueError(
                 f"n_neighbors={n_neighbors} is more than the {self.n_neighbors} that this graph holds "
                 "for every point; build the graph with more neighbours"
             )
-        lengths = np.minimum(self.degrees, n_neighbors)
-        return self._prefix(lengths, n_neighbors, np.inf if n_neighbors == self.n_samples else 0.0)
-
-    def within(self, radius: float) -> NeighborGraph:
-        """The graph with only the points at distance `radius` or less."""
-        if not radius >= 0:
+        if radius is not None and not radius >= 0:
             raise ValueError(f"radius={radius} must be a number of at least 0")
-        if radius > self.radius:
+        if radius is not None and radius > self.radius:
             raise ValueError(
                 f"radius={radius} is more than {self.radius}, up to which this graph is known to be "
                 "complete; build the graph with that radius"
             )
+
+    def nearest(self, n_neighbors: int) -> NeighborGraph:
+        """The graph with only the `n_neighbors` nearest points in each row."""
+        self.check_holds(n_neighbors=n_neighbors)
+        complete = np.inf if n_neighbors == self.n_samples else 0.0
+        return self._prefix(np.minimum(self.degrees, n_neighbors), int(n_neighbors), complete)
+
+    def within(self, radius: float) -> NeighborGraph:
+        """The graph with only the points at distance `radius` or less."""
+        self.check_holds(radius=radius)
         inside = self.distances <= radius
         lengths = np.add.reduceat(inside, self.indptr[:-1], dtype=np.int64)
         return self._prefix(lengths, None, float(radius))
+
+    def nearest_share(self, share: float) -> NeighborGraph:
+        """The graph with only that share of each row, but no fewer than one point besides itself."""
+        lengths = np.rint(share * self.degrees).astype(np.int64)
+        lengths = np.maximum(lengths, np.minimum(self.degrees, 2))
+        return self._prefix(lengths, None, 0.0)
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
         indptr = np.concatenate(([0], np.cumsum(lengths)))

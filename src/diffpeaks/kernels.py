@@ -48,9 +48,10 @@ def local_bandwidth(graph: NeighborGraph) -> Bandwidth:
     return Bandwidth(graph.distances[graph.indptr[1:] - 1].astype(np.float64) ** 2)
 
 
-def self_tuning_bandwidth(graph: NeighborGraph, n_neighbors: int) -> Bandwidth:
-    """Product of both points' distances to their `n_neighbors`-th neighbour (symmetric)."""
-    scale = graph.distances[graph.indptr[:-1] + n_neighbors - 1].astype(np.float64)
+def self_tuning_bandwidth(graph: NeighborGraph, n_neighbors: int | None) -> Bandwidth:
+    """Product of both points' distances to their `n_neighbors`-th, or last, neighbour (symmetric)."""
+    ends = graph.indptr[1:] if n_neighbors is None else graph.indptr[:-1] + n_neighbors
+    scale = graph.distances[ends - 1].astype(np.float64)
     return Bandwidth(scale, scale)
 
 

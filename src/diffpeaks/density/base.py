@@ -112,12 +112,19 @@ class GraphDensity(DensityMixin, BaseEstimator):
         return tags
 
 
-def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int:
+def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int | None:
+    """A number of neighbours; None stands for the whole rows of a given graph."""
     return points.automatic_n_neighbors() if n_neighbors == "auto" else int(n_neighbors)
+
+
+def nearest_or_all(graph: NeighborGraph, n_neighbors: int | None) -> NeighborGraph:
+    return graph if n_neighbors is None else graph.nearest(n_neighbors)
 
 
 def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
     """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
     if radius != "auto":
         return float(radius)
-    return points.typical_radius(settled_n_neighbors(n_neighbors, points))
+    if isinstance(points, GivenGraph):
+        return points.given.radius
+    return points.typical_radius(int(settled_n_neighbors(n_neighbors, points) or 1))

@@ -14,6 +14,7 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
+    nearest_or_all,
     settled_n_neighbors,
     settled_radius,
 )
@@ -126,7 +127,7 @@ class LocalContrast(GraphDensity):
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         self.naive_density_ = ball_counts(graph, needs.radius)
-        nearest = graph.nearest(needs.n_neighbors)
+        nearest = nearest_or_all(graph, needs.n_neighbors)
         return _exceeded(nearest.indptr, nearest.indices, self.naive_density_, self.naive_density_)
 
     def tie_break(self) -> NDArray[np.float64]:

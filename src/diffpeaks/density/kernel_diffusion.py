@@ -14,6 +14,7 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
+    nearest_or_all,
     settled_n_neighbors,
     settled_radius,
 )
@@ -134,7 +135,7 @@ class KernelDiffusion(GraphDensity):
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         ball = needs.radius is not None
-        reached = graph.within(needs.radius) if ball else graph.nearest(needs.n_neighbors)
+        reached = graph.within(needs.radius) if ball else nearest_or_all(graph, needs.n_neighbors)
         if ball:
             reached.check_symmetric()
         self._bandwidth = self._settled_bandwidth(graph, reached, needs)

@@ -137,19 +137,15 @@ class GivenGraph:
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         if radius is not None and n_neighbors is not None:
-            self.given.nearest(n_neighbors), self.given.within(radius)  # refuses what is not there
+            self.given.check_holds(n_neighbors, radius)
             return self.given
         if radius is not None:
             return self.given.within(radius)
         return self.given if n_neighbors is None else self.given.nearest(n_neighbors)
 
-    def automatic_n_neighbors(self) -> int:
-        """All that the graph holds for every point."""
-        return int(self.given.n_neighbors or 1)
-
-    def typical_radius(self, n_neighbors: int) -> float:
-        """The whole of each row."""
-        return self.given.radius
+    def automatic_n_neighbors(self) -> None:
+        """No number: rows may differ in length, and each counts as a whole."""
+        return None
 
 
 def _automatic_search(space: Space) -> str:

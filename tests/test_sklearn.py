@@ -1,0 +1,172 @@
+"""The estimators behave as scikit-learn's own: its checks, and what users combine them with."""
+
+import io
+import pickle
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity
+
+X, Y = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.7, random_state=0)
+CLUSTERERS = [DensityPeaks(), DensityDBSCAN()]
+DENSITIES = [KernelDiffusion(), NaiveDensity(), LocalContrast()]
+VARIANTS = [
+    DensityPeaks("fkd-asym"),
+    DensityPeaks("kd-asym"),
+    DensityPeaks("lc"),
+    DensityPeaks(n_clusters=2),
+    DensityPeaks(max_link=1.0, halo=True),
+    DensityPeaks(n_neighbors=3, search="brute"),
+    DensityPeaks(metric="precomputed"),
+    DensityDBSCAN(NaiveDensity(radius=1.0), min_density=3),
+    DensityDBSCAN("fkd-sym", border=False),
+    KernelDiffusion(radius="auto", bandwidth="median", steps=np.inf),
+    KernelDiffusion(n_neighbors=4, kernel="uniform", steps=3, teleport=0.1),
+]
+
+
+def outcome(estimator):
+    return estimator.labels_ if hasattr(estimator, "labels_") else estimator.density_
+
+
+def by_name(estimators):
+    return pytest.mark.parametrize("estimator", estimators, ids=str)
+
+
+def joblib_copy(value):
+    buffer = io.BytesIO()
+    joblib.dump(value, buffer)
+    buffer.seek(0)
+    return joblib.load(buffer)
+
+
+def third_party_after(code):
+    """Top-level packages outside the standard library that a fresh process has loaded."""
+    script = f"{code}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split()) - set(sys.stdlib_module_names)
+
+
+# No check is expected to fail: an exception would be named here with its reason, and is strict.
+@parametrize_with_checks(CLUSTERERS + DENSITIES + VARIANTS, expected_failed_checks=lambda estimator: {})
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@by_name(CLUSTERERS + DENSITIES + VARIANTS)
+def test_clone_is_equal_and_unfitted(estimator):
+    copy = clone(estimator)
+    assert copy is not estimator
+    assert str(copy.get_params()) == str(estimator.get_params())
+    assert not hasattr(copy, "density_")
+
+
+def test_parameters_of_the_density_are_reached_through_the_clusterer():
+    model = DensityPeaks(KernelDiffusion(steps=3))
+    assert model.get_params()["density__steps"] == 3
+    model.set_params(density__steps=5, density__n_neighbors=6, n_clusters=2)
+    assert (model.density.steps, model.density.n_neighbors, model.n_clusters) == (5, 6, 2)
+    with pytest.raises(ValueError, match="stride"):
+        model.set_params(density__stride=1)
+
+
+@pytest.mark.parametrize("kind", [DensityPeaks, DensityDBSCAN])
+def test_fit_leaves_the_given_density_alone(kind):
+    density = KernelDiffusion(n_neighbors=6)
+    before = density.get_params()
+    model = kind(density).fit(X)
+    assert model.density is density
+    assert density.get_params() == before
+    assert not hasattr(density, "density_")
+    np.testing.assert_array_equal(model.density_, clone(density).fit(X).density_)
+
+
+@pytest.mark.parametrize("kind", [DensityPeaks, DensityDBSCAN])
+def test_metric_params_with_arrays_survive_clone(kind):
+    params = {"metric": "seuclidean", "metric_params": {"V": X.var(axis=0)}}
+    model = kind(KernelDiffusion(**params), **params)
+    np.testing.assert_array_equal(clone(model).fit(X).labels_, model.fit(X).labels_)
+
+
+@pytest.mark.parametrize("estimator", CLUSTERERS, ids=str)
+def test_pipeline_with_a_scaler(estimator):
+    labels = make_pipeline(StandardScaler(), clone(estimator)).fit_predict(X * [1, 1e3])
+    np.testing.assert_array_equal(labels, clone(estimator).fit_predict(StandardScaler().fit_transform(X)))
+
+
+def test_grid_search_over_steps_of_a_clusterer():
+    def closeness(model, X, y):
+        return -abs(model.n_clusters_ - 3) - model.density.steps / 100
+
+    grid = {"density__steps": [4, 2, 1]}
+    search = GridSearchCV(DensityPeaks(KernelDiffusion()), grid, scoring=closeness, cv=2).fit(X)
+    assert search.best_params_ == {"density__steps": 1}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert len(search.best_estimator_.labels_) == len(X)
+
+
+def test_grid_search_over_steps_of_a_density():
+    def held_out(model, X, y):
+        return model.score_samples(X).mean()
+
+    grid = {"steps": [1, 4, float("inf")], "teleport": [0.0, 0.1]}
+    search = GridSearchCV(KernelDiffusion(), grid, scoring=held_out, cv=2).fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("copied", [lambda value: pickle.loads(pickle.dumps(value)), joblib_copy])
+@by_name(CLUSTERERS + DENSITIES + VARIANTS)
+def test_pickled_estimator_works_on(estimator, copied):
+    given = np.abs(X[:, :1] - X[:, 0]) if getattr(estimator, "metric", None) == "precomputed" else X
+    fitted = clone(estimator).fit(given)
+    again = copied(fitted)
+    np.testing.assert_array_equal(outcome(again), outcome(fitted))
+    np.testing.assert_array_equal(again.graph_.distances, fitted.graph_.distances)
+    if hasattr(fitted, "recut"):
+        np.testing.assert_array_equal(again.recut(n_clusters=4), fitted.recut(n_clusters=4))
+        np.testing.assert_array_equal(again.recut(), fitted.recut())
+    density, old = getattr(again, "density_estimator_", again), getattr(fitted, "density_estimator_", fitted)
+    np.testing.assert_array_equal(density.score_samples(given), old.score_samples(given))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@by_name(CLUSTERERS + DENSITIES)
+def test_data_frames(estimator, frame):
+    table = frame({"width": X[:, 0], "height": X[:, 1]})
+    fitted = clone(estimator).fit(table)
+    assert fitted.feature_names_in_.tolist() == ["width", "height"]
+    assert fitted.n_features_in_ == 2
+    np.testing.assert_array_equal(outcome(fitted), outcome(clone(estimator).fit(X)))
+    if hasattr(fitted, "score_samples"):
+        np.testing.assert_array_equal(fitted.score_samples(table), clone(estimator).fit(X).score_samples(X))
+        with pytest.raises(ValueError, match="feature names"):
+            fitted.score_samples(frame({"height": X[:, 1], "width": X[:, 0]}))
+
+
+@by_name(CLUSTERERS)
+def test_fit_predict_and_refit(estimator):
+    model = clone(estimator)
+    labels = model.fit_predict(X, Y)
+    np.testing.assert_array_equal(labels, model.labels_)
+    smaller = model.fit(X[:50, :1])
+    np.testing.assert_array_equal(smaller.labels_, clone(estimator).fit_predict(X[:50, :1]))
+    assert smaller.n_features_in_ == 1
+
+
+def test_import_loads_numpy_scipy_and_scikit_learn_only():
+    parts = "import numpy, scipy.sparse.csgraph, scipy.spatial, sklearn.base, sklearn.utils.validation"
+    loaded = third_party_after("import diffpeaks")
+    assert loaded - third_party_after(parts) == {"diffpeaks"}
+    assert not loaded & {"matplotlib", "pandas", "polars", "torch", "dask", "numba"}
