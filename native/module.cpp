@@ -15,48 +15,88 @@ template <class T> using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::dev
 template <class T> using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Released = nb::call_guard<nb::gil_scoped_release>;
 
+// An array must fit as it is: a converted copy of an output would be filled and thrown away.
+static auto array(const char* name) { return nb::arg(name).noconvert(); }
+
 static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
     return {static_cast<Index>(indptr.shape(0)) - 1, indptr.data(), indices.data()};
 }
 
+static std::int64_t n_rows_of(const In<Offset>& indptr) { return static_cast<std::int64_t>(indptr.shape(0)) - 1; }
+
 template <class Real> void bind_for(nb::module_& m) {
-    m.def("first_fault", [](In<Offset> indptr, In<Index> indices, In<Real> distances) {
-        const FirstFault found = first_fault(rows_of(indptr, indices), distances.data());
-        return std::pair<Index, int>(found.row, static_cast<int>(found.fault));
-    }, Released());
-    m.def("first_asymmetric", [](In<Offset> indptr, In<Index> indices, In<Real> distances, double tolerance) {
-        return first_asymmetric(rows_of(indptr, indices), distances.data(), tolerance);
-    }, Released());
-    m.def("pair_distances", [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, Out<Real> distances, bool squared, int n_threads) {
-        pair_distances(queries.data(), points.data(), static_cast<std::int64_t>(queries.shape(1)), static_cast<std::int64_t>(queries.shape(0)),
-                       indptr.data(), indices.data(), distances.data(), squared, n_threads);
-    }, Released());
-    m.def("sort_rows", [](In<Offset> indptr, Out<Index> indices, Out<Real> distances, int n_threads) {
-        sort_rows(static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(), distances.data(), n_threads);
-    }, Released());
-    m.def("move_self_first", [](In<Offset> indptr, Out<Index> indices, Out<Real> distances, int n_threads) {
-        move_self_first(static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(), distances.data(), n_threads);
-    }, Released());
-    m.def("merge_hills", [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<Index> order, In<Index> rank,
-                            In<Index> parent, Out<Index> saddle, Out<Index> crossing) {
-        merge_hills(rows_of(indptr, indices), distances.data(), max_link, order.data(), rank.data(), parent.data(), saddle.data(), crossing.data());
-    }, Released());
+    m.def(
+        "first_fault",
+        [](In<Offset> indptr, In<Index> indices, In<Real> distances) {
+            const FirstFault found = first_fault(rows_of(indptr, indices), distances.data());
+            return std::pair<Index, int>(found.row, static_cast<int>(found.fault));
+        },
+        array("indptr"), array("indices"), array("distances"), Released());
+    m.def(
+        "first_asymmetric",
+        [](In<Offset> indptr, In<Index> indices, In<Real> distances, double tolerance) {
+            return first_asymmetric(rows_of(indptr, indices), distances.data(), tolerance);
+        },
+        array("indptr"), array("indices"), array("distances"), nb::arg("tolerance"), Released());
+    m.def(
+        "pair_distances",
+        [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, Out<Real> distances,
+           bool squared, int n_threads) {
+            pair_distances(queries.data(), points.data(), static_cast<std::int64_t>(queries.shape(1)),
+                           static_cast<std::int64_t>(queries.shape(0)), indptr.data(), indices.data(),
+                           distances.data(), squared, n_threads);
+        },
+        array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("squared"),
+        nb::arg("n_threads"), Released());
+    m.def(
+        "sort_rows",
+        [](In<Offset> indptr, Out<Index> indices, Out<Real> distances, int n_threads) {
+            sort_rows(n_rows_of(indptr), indptr.data(), indices.data(), distances.data(), n_threads);
+        },
+        array("indptr"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
+    m.def(
+        "move_self_first",
+        [](In<Offset> indptr, Out<Index> indices, Out<Real> distances, int n_threads) {
+            return move_self_first(n_rows_of(indptr), indptr.data(), indices.data(), distances.data(), n_threads);
+        },
+        array("indptr"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
+    m.def(
+        "merge_hills",
+        [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<Index> order, In<Index> rank,
+           In<Index> parent, Out<Index> saddle, Out<Index> crossing) {
+            merge_hills(rows_of(indptr, indices), distances.data(), max_link, order.data(), rank.data(), parent.data(),
+                        saddle.data(), crossing.data());
+        },
+        array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("order"), array("rank"),
+        array("parent"), array("saddle"), array("crossing"), Released());
 }
 
 NB_MODULE(_native, m) {
     m.doc() = "Loops over flat arrays: settling a neighbour search, hills of a density, linking.";
     bind_for<float>(m);
     bind_for<double>(m);
-    m.def("first_denser", [](In<Offset> indptr, In<Index> indices, In<Index> rank, Out<Offset> position, int n_threads) {
-        first_denser(rows_of(indptr, indices), rank.data(), position.data(), n_threads);
-    }, Released());
-    m.def("follow_links", [](In<Index> links, Out<Index> ends) {
-        follow_links(static_cast<Index>(links.shape(0)), links.data(), ends.data());
-    }, Released());
-    m.def("join_cores", [](In<Offset> indptr, In<Index> indices, In<bool> core, Out<Index> component) {
-        join_cores(rows_of(indptr, indices), core.data(), component.data());
-    }, Released());
-    m.def("mark_border", [](In<Offset> indptr, In<Index> indices, In<Index> labels, Out<bool> border) {
-        mark_border(rows_of(indptr, indices), labels.data(), border.data());
-    }, Released());
+    m.def(
+        "first_denser",
+        [](In<Offset> indptr, In<Index> indices, In<Index> rank, Out<Offset> position, int n_threads) {
+            first_denser(rows_of(indptr, indices), rank.data(), position.data(), n_threads);
+        },
+        array("indptr"), array("indices"), array("rank"), array("position"), nb::arg("n_threads"), Released());
+    m.def(
+        "follow_links",
+        [](In<Index> links, Out<Index> ends) {
+            follow_links(static_cast<Index>(links.shape(0)), links.data(), ends.data());
+        },
+        array("links"), array("ends"), Released());
+    m.def(
+        "join_cores",
+        [](In<Offset> indptr, In<Index> indices, In<bool> core, Out<Index> component) {
+            join_cores(rows_of(indptr, indices), core.data(), component.data());
+        },
+        array("indptr"), array("indices"), array("core"), array("component"), Released());
+    m.def(
+        "mark_border",
+        [](In<Offset> indptr, In<Index> indices, In<Index> labels, Out<bool> border) {
+            mark_border(rows_of(indptr, indices), labels.data(), border.data());
+        },
+        array("indptr"), array("indices"), array("labels"), array("border"), Released());
 }

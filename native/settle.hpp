@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -58,20 +59,23 @@ void sort_rows(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* 
 }
 
 // Rows sorted by (distance, index) become rows that start with the point itself. A row that lost itself among more
-// duplicates than it can hold gives up its last entry.
+// duplicates than it can hold gives up its last entry. Returns some row that had lost itself, or NO_POINT.
 template <class Real>
-void move_self_first(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* distances, int n_threads) {
-    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last) {
+Index move_self_first(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* distances, int n_threads) {
+    std::atomic<Index> lost{NO_POINT};
+    parallel_rows(n_rows, n_threads, [=, &lost](std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
             const Offset begin = indptr[row], end = indptr[row + 1];
             Offset self = begin;
             while (self < end - 1 && indices[self] != row) ++self;
+            if (indices[self] != row) lost = static_cast<Index>(row);
             std::move_backward(indices + begin, indices + self, indices + self + 1);
             std::move_backward(distances + begin, distances + self, distances + self + 1);
             indices[begin] = static_cast<Index>(row);
             distances[begin] = 0;
         }
     });
+    return lost;
 }
 
 }  // namespace diffpeaks

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from diffpeaks._sklearn_compat import Interval, checked_params, is_precomputed
+from diffpeaks._sklearn_compat import Interval, checked_params, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, points_of, resolved
 from diffpeaks.density.base import SEARCH_CONSTRAINTS
 from diffpeaks.linking import core_labels
@@ -103,7 +103,4 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.metric)
-        return tags
+        return with_input_tags(super().__sklearn_tags__(), self.metric)

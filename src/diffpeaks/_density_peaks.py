@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, checked_params, is_precomputed
+from diffpeaks._sklearn_compat import Interval, StrOptions, checked_params, with_input_tags
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, points_of, resolved
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
@@ -147,11 +147,12 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         Nothing is searched or estimated again, and the fitted attributes stay as they are.
         """
         check_is_fitted(self, "forest_")
-        type(self)(None, n_clusters, max_link, min_prominence)._validate_params()
+        halo = self.halo if halo is None else halo
+        type(self)(None, n_clusters, max_link, min_prominence, halo=halo)._validate_params()
         cut = self._cut(n_clusters, max_link, min_prominence)
         forest = self._forest(cut)
         peaks = select_peaks(forest, self.density_, cut)
-        return self._labels(forest, peaks, self.halo if halo is None else halo)
+        return self._labels(forest, peaks, halo)
 
     def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Density and exact delta of each sample; the densest sample's delta is infinite."""
@@ -208,7 +209,4 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         return without_halo(labels, self._linked(), self.density_) if halo else labels
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.metric)
-        return tags
+        return with_input_tags(super().__sklearn_tags__(), self.metric)

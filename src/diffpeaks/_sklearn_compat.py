@@ -11,13 +11,20 @@ from sklearn.utils.validation import validate_data
 
 from diffpeaks.graph import NeighborGraph
 
-__all__ = ["Interval", "Options", "StrOptions", "checked_params", "is_precomputed", "validated"]
+__all__ = ["Interval", "Options", "StrOptions", "checked_params", "validated", "with_input_tags"]
 
 checked_params = _fit_context(prefer_skip_nested_validation=True)
 
 
 def is_precomputed(metric: Any) -> bool:
     return isinstance(metric, str) and metric == "precomputed"
+
+
+def with_input_tags(tags: Any, metric: Any) -> Any:
+    """Sparse input is welcome; distances are pairwise and not negative."""
+    tags.input_tags.sparse = True
+    tags.input_tags.pairwise = tags.input_tags.positive_only = is_precomputed(metric)
+    return tags
 
 
 def validated(estimator: Any, X: Any, reset: bool) -> Any:

@@ -20,9 +20,11 @@ def n_threads(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return cores
+    if not isinstance(n_jobs, (int, np.integer)):
+        raise TypeError(f"n_jobs={n_jobs!r} must be an integer, or None for all cores")
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use a positive number, or None for all cores")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def some_of(values: NDArray[Any], most: int = 5) -> str:
@@ -34,8 +36,11 @@ def some_of(values: NDArray[Any], most: int = 5) -> str:
 def check_finite(X: Any) -> None:
     """Refuse NaN and infinity, naming the rows."""
     values = X.data if hasattr(X, "indptr") else X
-    if not np.issubdtype(values.dtype, np.floating) or np.isfinite(values.sum(dtype=np.float64)):
-        return  # one sum answers the common case without a mask of the size of X
+    if not np.issubdtype(values.dtype, np.floating):
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return  # one sum answers the common case without a mask of the size of X
     finite = np.isfinite(values)
     if finite.all():
         return  # the sum itself overflowed
@@ -51,6 +56,29 @@ def check_finite(X: Any) -> None:
 
 def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
     return np.unique(np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1)
+
+
+def check_scale(X: Any, dtype: Any) -> Any:
+    """Refuse values whose squares leave the range of floats; the dtype in which blocks are safe."""
+    largest, bound = float(abs(X).max()), 1e153 / np.sqrt(X.shape[1])
+    if largest and not 1e-150 <= largest <= bound:
+        raise ValueError(
+            f"the largest value of X is {largest:.3g} in size; it must lie between 1e-150 and {bound:.3g}, "
+            "where squares of distances stay in the range of floats; rescale X, for example X / abs(X).max()"
+        )
+    return dtype if not largest or 1e-15 <= largest <= 1e15 else np.dtype(np.float64)
+
+
+def check_distances(distances: NDArray[Any], origin: str) -> None:
+    """Refuse distances that are NaN or negative, naming the row."""
+    bad = ~(distances >= 0)
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        what = "Negative values in data" if distances[row, column] < 0 else "NaN among the distances"
+        raise ValueError(
+            f"{what}: {origin} gives {distances[row, column]} at row {row}, column {column}; a distance must "
+            "be a number of at least 0; drop such samples or use another metric"
+        )
 
 
 def check_n_neighbors(n_neighbors: Any, n_samples: int) -> int:
@@ -106,6 +134,8 @@ def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
             f"density has shape {values.shape}, but there are {n_samples} samples; "
             f"give one value for each sample, shape ({n_samples},)"
         )
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"density must be real numbers, got an array of dtype {values.dtype}")
     values = values.astype(np.float64)
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(bad):

@@ -103,7 +103,8 @@ def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
     """
     n_samples = transition.shape[0]
     if teleport:
-        density = n_samples * _stationary_with_hub((1 - teleport) * transition)
+        law = _stationary_with_hub((1 - teleport) * transition, np.full(n_samples, teleport))[:-1]
+        density = law / law.mean()
         return Limit(density, 1, 0.0, change(transition, density, teleport))
     edges = _edges(transition)
     n_classes, member = connected_components(edges, directed=True, connection="strong")
@@ -156,24 +157,19 @@ def _absorbed_mass(edges: sp.csr_array, transient: NDArray[np.bool_]) -> NDArray
     """
     mass = np.where(transient, 0.0, 1.0)
     if transient.any():
-        leaving = edges[transient]
-        law = _stationary_with_hub(leaving[:, transient], with_hub=True)
+        moves = edges[transient]
+        leaving = moves[:, ~transient]
+        law = _stationary_with_hub(moves[:, transient], np.asarray(leaving.sum(axis=1)).ravel())
         visits = transient.sum() * law[:-1] / law[-1]
-        mass += np.where(transient, 0.0, leaving.T @ visits)
+        mass[~transient] += leaving.T @ visits
     return mass
 
 
-def _stationary_with_hub(inner: sp.csr_array, with_hub: bool = False) -> NDArray[np.float64]:
-    """Stationary law of a walk that jumps to a uniform point with whatever its rows lack of one.
+def _stationary_with_hub(inner: sp.csr_array, to_hub: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Stationary law of a walk that now and then goes to a hub, and from there to a uniform state.
 
-    The jump goes through one extra state, the hub, so that the matrix stays sparse. `with_hub`
-    keeps it in the result as the last state.
+    The hub is the last state of the result. It keeps the matrix of uniform jumps sparse.
     """
-    n_states = inner.shape[0]
-    to_hub = np.maximum(1 - np.asarray(inner.sum(axis=1)).ravel(), 0.0)
-    from_hub = np.full((1, n_states), 1 / n_states)
-    chain = sp.block_array(
-        [[inner, sp.csr_array(to_hub[:, None])], [sp.csr_array(from_hub), None]], format="csr"
-    )
-    law = stationary_law(chain)
-    return law if with_hub else law[:-1] / law[:-1].sum()
+    from_hub = np.full((1, len(to_hub)), 1 / len(to_hub))
+    blocks = [[inner, sp.csr_array(to_hub[:, None])], [sp.csr_array(from_hub), None]]
+    return stationary_law(sp.block_array(blocks, format="csr"))

@@ -17,7 +17,7 @@ _FAULTS = {
     1: "does not start with the point itself",
     2: "has the point itself at a distance other than 0",
     3: "names a point outside 0 .. n_samples - 1",
-    4: "has a distance that is negative, NaN or infinite",
+    4: "has a distance that is negative, NaN or infinite; drop such samples or use another metric",
     5: "is not sorted by (distance, index)",
     6: "names a point twice",
 }
@@ -51,7 +51,7 @@ class NeighborGraph:
     search: str = "given"
 
     def __post_init__(self) -> None:
-        indptr = np.asarray(self.indptr)
+        indptr = _integers("indptr", self.indptr)
         if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
             raise ValueError(
                 "indptr must be n_samples + 1 ascending offsets from 0 with n_samples >= 1, "
@@ -63,19 +63,30 @@ class NeighborGraph:
                 raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
         check_graph_size(len(indptr) - 1, 0)
         self._freeze("indptr", indptr, np.int64)
-        self._freeze("indices", self.indices, np.int32)
+        self._freeze("indices", _point_indices(self.indices, indptr), np.int32)
         self._freeze("distances", self.distances, _real_dtype(self.distances))
         row, fault = first_fault(self.indptr, self.indices, self.distances)
         if fault:
             raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
-        shortest = int(self.degrees.min())
+        self._check_claims(int(self.degrees.min()))
+
+    def _check_claims(self, shortest: int) -> None:
         if self.n_neighbors is None:
             object.__setattr__(self, "n_neighbors", shortest)
-        elif self.n_neighbors > shortest:
-            raise ValueError(f"n_neighbors={self.n_neighbors}, but a row holds only {shortest}")
+        elif not 1 <= self.n_neighbors <= shortest or self.n_neighbors != int(self.n_neighbors):
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} must be an integer from 1 to {shortest}, the length of the "
+                "shortest row"
+            )
+        if not self.radius >= 0:
+            raise ValueError(f"radius={self.radius} must be a number of at least 0")
 
     def _freeze(self, name: str, values: ArrayLike, dtype: Any) -> None:
-        frozen = np.ascontiguousarray(values).astype(dtype, copy=False).view()
+        """Keep an array that nobody can change: a copy, unless it is read-only already."""
+        frozen = np.ascontiguousarray(values, dtype)
+        if frozen.flags.writeable:
+            frozen = frozen.copy() if frozen is values or np.may_share_memory(frozen, values) else frozen
+        frozen = frozen.view()
         frozen.flags.writeable = False
         object.__setattr__(self, name, frozen)
 
@@ -116,12 +127,11 @@ class NeighborGraph:
 
     def check_holds(self, n_neighbors: int | None = None, radius: float | None = None) -> None:
         """Refuse what the rows are not known to hold."""
-        if n_neighbors is not None and check_n_neighbors(n_neighbors, self.n_samples) > (
-            self.n_neighbors or 0
-        ):
+        held = self.n_neighbors or 0
+        if n_neighbors is not None and check_n_neighbors(n_neighbors, self.n_samples) > held:
             raise ValueError(
-                f"n_neighbors={n_neighbors} is more than the {self.n_neighbors} that this graph holds "
-                "for every point; build the graph with more neighbours"
+                f"n_neighbors={n_neighbors} is more than the {held} that this graph holds for every point; "
+                "build the graph with more neighbours"
             )
         if radius is not None and not radius >= 0:
             raise ValueError(f"radius={radius} must be a number of at least 0")
@@ -165,9 +175,8 @@ class NeighborGraph:
         fields = (indptr, indices, distances, n_neighbors or int(lengths.min()), radius, self.search)
         for name, value in zip(self.__dataclass_fields__, fields, strict=True):
             if isinstance(value, np.ndarray):
-                prefix._freeze(name, value, value.dtype)
-            else:
-                object.__setattr__(prefix, name, value)
+                value.flags.writeable = False
+            object.__setattr__(prefix, name, value)
         return prefix
 
     def check_symmetric(self) -> None:
@@ -197,3 +206,22 @@ def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
 
 def _real_dtype(distances: ArrayLike) -> Any:
     return np.float32 if np.asarray(distances).dtype == np.float32 else np.float64
+
+
+def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, got an array of dtype {array.dtype}")
+    return array
+
+
+def _point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any]:
+    """Indices of points, checked before they become int32."""
+    array, n_samples = _integers("indices", indices), len(indptr) - 1
+    if array.dtype != np.int32 and not (array.min() >= 0 and array.max() < n_samples):
+        entry = np.flatnonzero((array < 0) | (array >= n_samples))[0]
+        row = np.searchsorted(indptr, entry, side="right") - 1
+        raise ValueError(
+            f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}"
+        )
+    return array

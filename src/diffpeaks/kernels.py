@@ -23,7 +23,10 @@ KERNELS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 
 
 class Bandwidth(NamedTuple):
-    """The bandwidth of a pair, `origin[i] * target[j]`; a number stands for a constant array."""
+    """The bandwidth h of a pair as a length: sqrt(h) = `origin[i] * target[j]`.
+
+    A number stands for a constant array. Lengths, because squares of distances may overflow.
+    """
 
     origin: float | NDArray[np.float64]
     target: float | NDArray[np.float64] = 1.0
@@ -35,24 +38,27 @@ def bandwidth_of(graph: NeighborGraph, bandwidth: Any) -> Bandwidth:
     "median" is the median squared distance between neighbours that do not coincide.
     """
     if not isinstance(bandwidth, str):
-        return Bandwidth(check_positive("bandwidth", bandwidth))
+        return Bandwidth(float(np.sqrt(check_positive("bandwidth", bandwidth))))
     if bandwidth != "median":
         raise ValueError(f"bandwidth={bandwidth!r} is unknown; use a number, 'median' or 'local'")
     apart = graph.distances[graph.distances > 0].astype(np.float64)
-    # where all neighbours coincide every bandwidth gives the same weights
-    return Bandwidth(float(np.median(apart**2)) if len(apart) else 1.0)
+    if not len(apart):
+        return Bandwidth(1.0)  # where all neighbours coincide every bandwidth gives the same weights
+    largest = apart.max()
+    apart /= largest
+    return Bandwidth(float(largest * np.sqrt(np.median(apart**2))))
 
 
 def local_bandwidth(graph: NeighborGraph) -> Bandwidth:
     """One bandwidth for each point: the squared distance to the last of its row (asymmetric)."""
-    return Bandwidth(graph.distances[graph.indptr[1:] - 1].astype(np.float64) ** 2)
+    return Bandwidth(graph.distances[graph.indptr[1:] - 1].astype(np.float64))
 
 
 def self_tuning_bandwidth(graph: NeighborGraph, n_neighbors: int | None) -> Bandwidth:
     """Product of both points' distances to their `n_neighbors`-th, or last, neighbour (symmetric)."""
     ends = graph.indptr[1:] if n_neighbors is None else graph.indptr[:-1] + n_neighbors
-    scale = graph.distances[ends - 1].astype(np.float64)
-    return Bandwidth(scale, scale)
+    root = np.sqrt(graph.distances[ends - 1].astype(np.float64))
+    return Bandwidth(root, root)
 
 
 def kernel_weights(
@@ -84,13 +90,12 @@ def pair_weights(
     """Weights of pairs (origin, target) at given distances."""
     if callable(kernel):
         return _checked(kernel(distances), distances)
-    squared = distances.astype(np.float64)
-    squared *= squared
     scale = _at(bandwidth.origin, origins) * _at(bandwidth.target, targets)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = squared / scale
-    if np.min(scale) == 0:  # a point whose neighbours all coincide: they count, others do not
-        ratio[squared == 0] = 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = distances / scale
+        if np.min(scale) == 0:  # a point whose neighbours all coincide: they count, others do not
+            ratio[distances == 0] = 0
+        ratio *= ratio
     return KERNELS[kernel](ratio)
 
 
@@ -99,7 +104,10 @@ def _at(values: float | NDArray[np.float64], points: NDArray[Any]) -> Any:
 
 
 def _checked(weights: Any, distances: NDArray[Any]) -> NDArray[np.float64]:
-    weights = np.asarray(weights, np.float64)
+    weights = np.asarray(weights)
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"the kernel must return an array of real numbers, got {weights!r}, {weights.shape}")
+    weights = weights.astype(np.float64)
     if weights.shape != distances.shape:
         raise ValueError(
             f"the kernel returned shape {weights.shape} for distances of shape {distances.shape}; "

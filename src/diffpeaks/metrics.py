@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from diffpeaks._validation import some_of
 from diffpeaks.order import NOISE
 
 
@@ -62,6 +63,10 @@ def _contingency(y_true: Any, labels: Any) -> tuple[sp.coo_array, NDArray[np.int
     check_consistent_length(y_true, labels)
     if not len(labels):
         raise ValueError("y_true and labels are empty; at least one sample is needed")
+    for name, values in (("y_true", y_true), ("labels", labels)):
+        missing = np.flatnonzero(values != values)  # only NaN differs from itself, in any dtype
+        if len(missing):
+            raise ValueError(f"{name} has NaN at samples {some_of(missing)}; give these a label or drop them")
     row = np.unique(y_true, return_inverse=True)[1]
     column = np.unique(labels, return_inverse=True)[1]
     noise = labels == NOISE

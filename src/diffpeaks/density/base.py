@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, checked_params, is_precomputed, validated
-from diffpeaks._validation import check_finite
+from diffpeaks._sklearn_compat import Interval, checked_params, validated, with_input_tags
+from diffpeaks._validation import check_finite, check_n_neighbors, check_positive
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet, searchable
 
@@ -45,7 +45,7 @@ def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
     )
 
 
-class GraphDensity(DensityMixin, BaseEstimator):
+class GraphDensity(BaseEstimator):
     """A density that is computed from a neighbour graph.
 
     A subclass says which graph it needs, and computes the density from it. Both steps are separate
@@ -106,15 +106,14 @@ class GraphDensity(DensityMixin, BaseEstimator):
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.metric)
-        return tags
+        return with_input_tags(super().__sklearn_tags__(), self.metric)
 
 
 def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int | None:
     """A number of neighbours; None stands for the whole rows of a given graph."""
-    return points.automatic_n_neighbors() if n_neighbors == "auto" else int(n_neighbors)
+    if n_neighbors == "auto":
+        return points.automatic_n_neighbors()
+    return check_n_neighbors(n_neighbors, points.n_samples)
 
 
 def nearest_or_all(graph: NeighborGraph, n_neighbors: int | None) -> NeighborGraph:
@@ -124,7 +123,7 @@ def nearest_or_all(graph: NeighborGraph, n_neighbors: int | None) -> NeighborGra
 def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
     """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
     if radius != "auto":
-        return float(radius)
+        return check_positive("radius", radius)
     if isinstance(points, GivenGraph):
         return points.given.radius
     return points.typical_radius(int(settled_n_neighbors(n_neighbors, points) or 1))

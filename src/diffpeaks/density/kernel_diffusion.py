@@ -78,7 +78,7 @@ class KernelDiffusion(GraphDensity):
     transient_share_ : float or None
         At infinity: share of samples that the walk leaves for good. Their density is zero.
     bandwidth_ : float or array of shape (n_samples,)
-        The bandwidth used; for the symmetric local one the distances whose product it is.
+        The bandwidth used; for the symmetric local one the distances whose products are used.
     n_neighbors_, radius_ : int, float or None
     graph_ : NeighborGraph
 
@@ -139,7 +139,8 @@ class KernelDiffusion(GraphDensity):
         if ball:
             reached.check_symmetric()
         self._bandwidth = self._settled_bandwidth(graph, reached, needs)
-        self.bandwidth_ = self._bandwidth.origin
+        with np.errstate(over="ignore"):  # for the reader alone; the weights use lengths
+            self.bandwidth_ = np.square(self._bandwidth.origin)
         weights = kernel_weights(reached, self.kernel, self._bandwidth)
         self._volume = row_sums(reached, weights)
         self._reach = reached.distances[reached.indptr[1:] - 1]
@@ -191,5 +192,5 @@ class KernelDiffusion(GraphDensity):
         if not isinstance(self._bandwidth.target, np.ndarray):
             return self._bandwidth
         found: Neighbors = points.nearest_to(X, self.n_neighbors_)
-        scale = found.distances[found.indptr[1:] - 1].astype(np.float64)
-        return Bandwidth(self._bandwidth.origin, scale)
+        root = np.sqrt(found.distances[found.indptr[1:] - 1].astype(np.float64))
+        return Bandwidth(self._bandwidth.origin, root)

@@ -63,10 +63,19 @@ def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
         own, theirs = getattr(density, name), getattr(clusterer, name)
         if own is None:
             density.set_params(**{name: theirs})
-        elif own != theirs:
+        elif not _same(own, theirs):
             raise ValueError(
                 f"the density has {name}={own!r} and the clusterer {name}={theirs!r}, but one search "
                 "serves both; give it to the clusterer alone"
             )
     density._validate_params()
     return density
+
+
+def _same(own: Any, theirs: Any) -> bool:
+    """Equality that reaches into dictionaries and arrays."""
+    if isinstance(own, dict) and isinstance(theirs, dict):
+        return own.keys() == theirs.keys() and all(_same(own[key], theirs[key]) for key in own)
+    if isinstance(own, np.ndarray) or isinstance(theirs, np.ndarray):
+        return np.array_equal(own, theirs)
+    return bool(own == theirs)

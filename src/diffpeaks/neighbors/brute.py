@@ -1,4 +1,4 @@
-"""Exact search in any metric: blocks of queries against all points."""
+"""Exact search in any metric: blocks of queries against all distinct locations of the points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, at_most, concatenated, first_of_rows
-from diffpeaks.neighbors.spaces import Space
+from diffpeaks.neighbors.locations import Locations
+from diffpeaks.neighbors.spaces import MatrixSpace, Space
 
 _BLOCK_ENTRIES = 1 << 23
 
@@ -28,12 +29,20 @@ class BruteSearch:
 
     def __init__(self, space: Space, n_threads: int) -> None:
         self.space, self.n_threads = space, n_threads
+        if isinstance(space, MatrixSpace):
+            self._locations = Locations.each_its_own(len(space.points))
+        else:
+            self._locations = Locations.of(space.points)
+        distinct = self._locations.all_distinct
+        self._distinct = space if distinct else space.restricted(self._locations.representatives)
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+        last_column = min(n_neighbors, self._locations.n_locations) - 1
+
         def select(block: Any) -> Neighbors:
-            values, slack = self.space.block(block)
-            last = np.partition(values, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
-            rows = self._settled(block, values, values <= last + 2 * slack)
+            values, slack = self._distinct.block(block)
+            last = np.partition(values, last_column, axis=1)[:, last_column : last_column + 1]
+            rows = self._settled(block, values, values <= last + 2 * slack, n_neighbors)
             return first_of_rows(rows, n_neighbors)
 
         return self._in_blocks(queries, select)
@@ -43,24 +52,28 @@ class BruteSearch:
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
         """The points that lie no farther from a query than their own `reach`."""
-        limit = self.space.limit(reach.astype(np.float64)) * (1 + ROUNDING[self.space.dtype])
+        farthest = self._locations.largest(reach.astype(np.float64))
+        limit = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
 
         def select(block: Any) -> Neighbors:
-            values, slack = self.space.block(block)
+            values, slack = self._distinct.block(block)
             rows = self._settled(block, values, values <= limit + slack)
             return at_most(rows, reach[rows.indices])
 
         return self._in_blocks(queries, select)
 
-    def _settled(self, block: Any, values: NDArray[Any], near: NDArray[np.bool_]) -> Neighbors:
+    def _settled(
+        self, block: Any, values: NDArray[Any], near: NDArray[np.bool_], most: int | None = None
+    ) -> Neighbors:
         """The candidates of each query with their final distances."""
         indptr = np.concatenate(([0], np.cumsum(near.sum(axis=1))))
         indices = np.nonzero(near)[1].astype(np.int32)
-        return self.space.settle(block, Neighbors(indptr, indices, values[near]), 1)
+        rows = self._locations.points_at(Neighbors(indptr, indices, values[near]), most)
+        return self.space.settle(block, rows, 1)
 
     def _in_blocks(self, queries: Any, select: Callable[[Any], Neighbors]) -> Neighbors:
         n_queries = queries.shape[0]
-        step = max(1, _BLOCK_ENTRIES // self.space.points.shape[0])
+        step = max(1, _BLOCK_ENTRIES // self._locations.n_locations)
         blocks = [queries[first : first + step] for first in range(0, n_queries, step)]
         parts: list[Neighbors] = []
         n_entries = 0

@@ -56,6 +56,8 @@ def concatenated(parts: list[Neighbors]) -> Neighbors:
 def first_of_rows(rows: Neighbors, n_neighbors: int) -> Neighbors:
     """Only the first `n_neighbors` of each row; every row must hold as many."""
     starts = rows.indptr[:-1]
+    if np.any(np.diff(rows.indptr) < n_neighbors):
+        raise ValueError(f"a search found fewer than n_neighbors={n_neighbors} points for some query")
     if len(rows.indices) == len(starts) * n_neighbors:
         return rows
     keep = (starts[:, None] + np.arange(n_neighbors)).ravel()

@@ -48,13 +48,19 @@ class PointSet:
         else:
             rows = self._balls(check_positive("radius", radius), n_neighbors)
             complete = float(radius)
-        move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
+        lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
+        if radius is not None and lost >= 0:
+            raise ValueError(
+                f"the metric puts point {lost} farther than radius={radius} from itself; "
+                "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
+            )
+        for values in rows:
+            values.flags.writeable = False
         return NeighborGraph(*rows, n_neighbors, complete, self.search.name)
 
     def _balls(self, radius: float, n_neighbors: int | None) -> Neighbors:
         """All points within the radius; rows with fewer than `n_neighbors` go on to as many."""
         rows = self.search.within(self.space.points, radius)
-        _check_self_inside(rows, radius)
         short = np.flatnonzero(np.diff(rows.indptr) < (n_neighbors or 0))
         if not len(short):
             return rows
@@ -116,8 +122,8 @@ class PointSet:
         farthest = found.distances[found.indptr[1:] - 1]
         if not np.any(farthest > 0):
             raise ValueError(
-                f"radius='auto' finds no positive distance among {n_neighbors} neighbours (duplicates "
-                "only); give a radius"
+                f"radius='auto' finds no positive distance among {n_neighbors} neighbours in "
+                f"n_samples={self.n_samples} (nothing but duplicates); give a radius"
             )
         return float(np.median(farthest[farthest > 0]))
 
@@ -172,14 +178,3 @@ def _with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> 
     distances[from_replacement] = replacement.distances
     distances[~from_replacement] = rows.distances[kept_entries]
     return Neighbors(indptr, indices, distances)
-
-
-def _check_self_inside(rows: Neighbors, radius: float) -> None:
-    owners = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
-    with_self = owners[rows.indices == owners]
-    if len(with_self) < len(rows.indptr) - 1:
-        missing = np.setdiff1d(np.arange(len(rows.indptr) - 1), with_self)[0]
-        raise ValueError(
-            f"the metric puts point {missing} farther than radius={radius} from itself; "
-            "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
-        )

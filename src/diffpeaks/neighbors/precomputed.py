@@ -54,7 +54,10 @@ def _check_distances(shape: tuple[int, ...], values: Any, diagonal: Any) -> None
             "pass points with another metric, or distances among all samples"
         )
     if values.size and values.min() < 0:
-        raise ValueError(f"a distance must not be negative, but the smallest is {values.min()}")
+        raise ValueError(
+            f"Negative values in data: a distance must be at least 0, but the smallest is {values.min()}; "
+            "a similarity must be turned into a distance first"
+        )
     away = np.flatnonzero(diagonal != 0)
     if len(away):
         raise ValueError(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._native import pair_distances, sort_rows
-from diffpeaks._validation import some_of
+from diffpeaks._validation import check_distances, check_scale, some_of
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors
 
 _EUCLIDEAN = {"euclidean", "l2", "sqeuclidean", "cosine"}
@@ -32,6 +33,9 @@ class Space(Protocol):
 
     def queries(self, X: Any) -> Any:
         """Queries in the form that `block` and `settle` take."""
+
+    def restricted(self, which: NDArray[Any]) -> Self:
+        """The space of some of the points."""
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         """Selection values of queries x points, and a bound on their error for each query."""
@@ -60,10 +64,21 @@ class EuclideanSpace:
         self.metric = metric
         self.dtype = X.dtype
         self.minkowski_order = None if sp.issparse(X) else 2.0
-        self.points = _unit_vectors(X) if metric == "cosine" else X
+        self.points = self._directions(X)
+        self._block_dtype = check_scale(self.points, self.dtype)
+
+    def _directions(self, X: Any) -> Any:
+        return _unit_vectors(X) if self.metric == "cosine" else X
 
     def queries(self, X: Any) -> Any:
-        return _unit_vectors(X) if self.metric == "cosine" else X
+        X = self._directions(_like(self.points, X))
+        check_scale(X, self.dtype)
+        return X
+
+    def restricted(self, which: NDArray[Any]) -> Self:
+        part = copy.copy(self)
+        part.points = self.points[which]
+        return part
 
     @cached_property
     def _center(self) -> Any:
@@ -76,7 +91,8 @@ class EuclideanSpace:
         return centered, _squared_norms(centered)
 
     def _shift(self, X: Any) -> Any:
-        return X if sp.issparse(X) else (X - self._center).astype(self.dtype)
+        shifted = X if sp.issparse(X) else X - self._center
+        return shifted.astype(self._block_dtype, copy=False)
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         shifted = self._shift(queries)
@@ -88,7 +104,7 @@ class EuclideanSpace:
         squared += norms[:, None]
         squared += point_norms
         # rounding of the dot products, the norms and the shift, each below (d + 8) eps |.|^2
-        unit = 2 * (queries.shape[1] + 8) * float(np.finfo(self.dtype).eps)
+        unit = 2 * (queries.shape[1] + 8) * float(np.finfo(self._block_dtype).eps)
         slack = unit * (norms + point_norms.max() + np.sum(self._center**2))
         return squared, slack[:, None]
 
@@ -98,7 +114,7 @@ class EuclideanSpace:
         return distance if self.metric == "sqeuclidean" else distance**2
 
     def tree_radius(self, radius: float) -> float:
-        return float(np.sqrt(self.limit(radius)))
+        return radius if self.metric in ("euclidean", "l2") else float(np.sqrt(self.limit(radius)))
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         indptr = np.arange(len(first) + 1, dtype=np.int64) * len(second)
@@ -124,17 +140,21 @@ class MetricSpace:
     """Any other metric of scikit-learn, by name or callable: the block's values are the distances."""
 
     def __init__(self, X: Any, metric: Any, params: dict[str, Any]) -> None:
-        if metric in _BOOLEAN:
-            X = X.astype(bool)
-        self.metric, self.points = metric, X
+        self.dtype = X.dtype
+        self.metric = metric
+        self.points = X.astype(bool) if metric in _BOOLEAN else X
         self.params = _fixed_params(X, metric, params)
-        self.dtype = X.dtype if np.issubdtype(X.dtype, np.floating) else np.dtype(np.float64)
         order = params.get("p", 2.0) if metric == "minkowski" else _MINKOWSKI_ORDER.get(metric)
         weighted = params.get("w") is not None
         self.minkowski_order = None if weighted or sp.issparse(X) else order
 
     def queries(self, X: Any) -> Any:
-        return X.astype(self.points.dtype, copy=False)
+        return _like(self.points, X)
+
+    def restricted(self, which: NDArray[Any]) -> Self:
+        part = copy.copy(self)
+        part.points = self.points[which]
+        return part
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         values = self._distances(queries, self.points)
@@ -149,6 +169,9 @@ class MetricSpace:
         from sklearn.metrics import pairwise_distances
 
         distances = pairwise_distances(queries, points, metric=self.metric, **self.params)
+        if self.metric == "nan_euclidean":
+            distances[np.isnan(distances)] = np.inf  # samples that share no feature are no neighbours
+        check_distances(distances, f"metric={self.metric!r}")
         return distances.astype(self.dtype, copy=False)
 
     def limit(self, distance: Any) -> Any:
@@ -160,9 +183,8 @@ class MetricSpace:
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
         distances = rows.distances
         if self.minkowski_order is not None:  # also proposed by a tree, whose sums round differently
-            distances = np.ascontiguousarray(
-                _minkowski_pairs(queries, self.points, rows, self.minkowski_order), self.dtype
-            )
+            distances = _minkowski_pairs(queries, self.points, rows, self.minkowski_order)
+        distances = np.ascontiguousarray(distances, self.dtype)
         sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
 
@@ -182,7 +204,12 @@ class MatrixSpace:
                 f"X has {X.shape[1]} columns; with metric='precomputed' a new sample is its distances "
                 f"to all {len(self.points)} samples of the fit"
             )
+        X = _like(self.points, X)
+        check_distances(X, "metric='precomputed'")
         return X
+
+    def restricted(self, which: NDArray[Any]) -> Self:
+        raise NotImplementedError("the points of a matrix of distances are not searched by location")
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         return queries, 0.0
@@ -213,17 +240,26 @@ def space_of(X: Any, metric: Any, params: dict[str, Any] | None) -> Space:
     return MetricSpace(X, metric, params)
 
 
+def _like(points: Any, X: Any) -> Any:
+    """X in the form of the points: dense or sparse, and of their dtype."""
+    if sp.issparse(points):
+        return sp.csr_array(X).astype(points.dtype)
+    return (X.toarray() if sp.issparse(X) else X).astype(points.dtype, copy=False)
+
+
 def _unit_vectors(X: Any) -> Any:
-    norms = np.sqrt(_squared_norms(X))
-    zero = np.flatnonzero(norms == 0)
+    largest = abs(X).max(axis=1)  # first, so that no square leaves the range of floats
+    largest = np.asarray(largest.todense() if sp.issparse(largest) else largest, np.float64).reshape(-1, 1)
+    zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise ValueError(
             f"metric='cosine' needs rows with a direction; rows {some_of(zero)} are all zero; "
             "drop these rows or use metric='euclidean'"
         )
-    if sp.issparse(X):
-        return sp.csr_array(X.multiply(1 / norms[:, None])).astype(X.dtype)
-    return (X / norms[:, None]).astype(X.dtype)
+    scaled = sp.csr_array(X.multiply(1 / largest)) if sp.issparse(X) else X / largest
+    norms = np.sqrt(_squared_norms(scaled))[:, None]
+    unit = sp.csr_array(scaled.multiply(1 / norms)) if sp.issparse(X) else scaled / norms
+    return unit.astype(X.dtype)
 
 
 def _squared_norms(X: Any) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, at_most, concatenated, first_of_rows
+from diffpeaks.neighbors.locations import Locations
 from diffpeaks.neighbors.spaces import Space
 
 _BLOCK_ENTRIES = 1 << 22
@@ -18,9 +20,8 @@ _BLOCK_ENTRIES = 1 << 22
 class TreeSearch:
     """Holds the contract for Minkowski metrics, Euclidean and cosine included.
 
-    The tree knows each location once, however many points lie there, so that duplicates neither
-    slow it down nor crowd a point out of its own row. Where the last neighbour is tied with the
-    next, a ball query fetches everything at that distance and the index decides.
+    Where the last neighbour is tied with the next, a ball query fetches everything at that distance
+    and the index decides.
     """
 
     name = "tree"
@@ -32,10 +33,9 @@ class TreeSearch:
                 "use search='brute'"
             )
         self.space, self.n_threads = space, n_threads
-        self._members, self._starts = _locations(space.points)
-        self._counts = np.diff(self._starts)
-        self._locations = space.points[self._members[self._starts[:-1]]]
-        self._tree = cKDTree(self._locations, balanced_tree=False, compact_nodes=True)
+        self._locations = Locations.of(space.points)
+        distinct = space.points[self._locations.representatives]
+        self._tree = cKDTree(distinct, balanced_tree=False, compact_nodes=True)
         # two distances that differ by less may change places when the final ones are computed
         self._tie = 1 + ROUNDING[space.dtype]
 
@@ -46,8 +46,9 @@ class TreeSearch:
 
     def within(self, queries: Any, radius: float) -> Neighbors:
         parts: list[Neighbors] = []
-        for block in self._ball_blocks(queries, radius):
-            candidates = self._ball(block, self.space.tree_radius(radius) * self._tie)
+        reach = self.space.tree_radius(radius) * self._tie
+        for block in self._ball_blocks(queries, reach):
+            candidates = self._ball(block, reach)
             parts.append(at_most(self.space.settle(block, candidates, self.n_threads), radius))
             check_graph_size(len(queries), sum(len(part.indices) for part in parts))
         return concatenated(parts)
@@ -59,14 +60,13 @@ class TreeSearch:
         return distances.reshape(shape), found.reshape(shape).astype(np.int32)
 
     def _nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
-        n_locations = min(n_neighbors + 1, len(self._locations))
+        n_locations = min(n_neighbors + 1, self._locations.n_locations)
         distances, found = self._query(queries, n_locations)
         last = self._last_needed(found, n_neighbors)
         rows = np.arange(len(queries))
         farthest = distances[rows, last]
-        beyond = np.where(
-            last + 1 < n_locations, distances[rows, np.minimum(last + 1, n_locations - 1)], np.inf
-        )
+        following = np.minimum(last + 1, n_locations - 1)
+        beyond = np.where(last + 1 < n_locations, distances[rows, following], np.inf)
         tied = beyond <= farthest * self._tie
         listed = np.arange(n_locations) <= last[:, None]
         plain = self._settled(queries[~tied], found[~tied], listed[~tied], n_neighbors)
@@ -78,31 +78,21 @@ class TreeSearch:
 
     def _last_needed(self, found: NDArray[Any], n_neighbors: int) -> NDArray[Any]:
         """Column of the location with which a row has enough points."""
-        if len(self._counts) == len(self._members):
+        if self._locations.all_distinct:
             return np.full(len(found), n_neighbors - 1)
-        return np.argmax(np.cumsum(self._counts[found], axis=1) >= n_neighbors, axis=1)
+        return np.argmax(np.cumsum(self._locations.counts[found], axis=1) >= n_neighbors, axis=1)
 
     def _settled(
         self, queries: Any, found: NDArray[Any], listed: NDArray[Any], n_neighbors: int
     ) -> Neighbors:
         indptr = np.concatenate(([0], np.cumsum(listed.sum(axis=1))))
-        candidates = self._points_of(indptr, found[listed], n_neighbors)
+        candidates = self._locations.points_at(_unmeasured(indptr, found[listed]), n_neighbors)
         return first_of_rows(self.space.settle(queries, candidates, self.n_threads), n_neighbors)
 
-    def _points_of(self, indptr: Any, locations: Any, most: int | None = None) -> Neighbors:
-        """The points at each listed location, at most the first `most` of each."""
-        counts = self._counts[locations]
-        if most is not None:
-            counts = np.minimum(counts, most)
-        ends = np.concatenate(([0], np.cumsum(counts)))
-        positions = np.arange(ends[-1]) + np.repeat(self._starts[locations] - ends[:-1], counts)
-        return Neighbors(ends[indptr], self._members[positions], np.empty(0, self.space.dtype))
-
-    def _ball_blocks(self, queries: Any, radius: float) -> Any:
+    def _ball_blocks(self, queries: Any, reach: float) -> Iterator[Any]:
         """Blocks of queries whose balls together hold a bounded number of locations."""
-        order, reach = self.space.minkowski_order, self.space.tree_radius(radius) * self._tie
         counts = self._tree.query_ball_point(
-            queries, reach, p=order, workers=self.n_threads, return_length=True
+            queries, reach, p=self.space.minkowski_order, workers=self.n_threads, return_length=True
         )
         filled = np.cumsum(counts)
         first = 0
@@ -113,22 +103,16 @@ class TreeSearch:
             first = last
 
     def _ball(self, queries: Any, radius: Any, most: int | None = None) -> Neighbors:
-        balls = self._tree.query_ball_point(
-            queries, radius, p=self.space.minkowski_order, workers=self.n_threads
-        )
+        order = self.space.minkowski_order
+        balls = self._tree.query_ball_point(queries, radius, p=order, workers=self.n_threads)
         indptr = np.concatenate(([0], np.cumsum([len(ball) for ball in balls]))).astype(np.int64)
         found = np.fromiter((i for ball in balls for i in ball), np.int32, int(indptr[-1]))
-        return self._points_of(indptr, found, most)
+        return self._locations.points_at(_unmeasured(indptr, found), most)
 
 
-def _locations(points: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Points grouped by location, ascending inside a group: members, and where each group starts."""
-    order = np.lexsort(points.T[::-1])
-    ordered = points[order]
-    new = np.ones(len(points), bool)
-    new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
-    starts = np.append(np.flatnonzero(new), len(points))
-    return order.astype(np.int32), starts
+def _unmeasured(indptr: NDArray[Any], indices: NDArray[Any]) -> Neighbors:
+    """Rows whose distances the space will settle."""
+    return Neighbors(indptr, indices, np.broadcast_to(0.0, len(indices)))
 
 
 def _interleaved(
