@@ -14,8 +14,8 @@ test: lint
 	$(BIN)/python -m pytest -q
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --quiet --check src tests benchmarks examples
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 

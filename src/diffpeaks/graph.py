@@ -221,7 +221,5 @@ def _point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any]:
     if array.dtype != np.int32 and not (array.min() >= 0 and array.max() < n_samples):
         entry = np.flatnonzero((array < 0) | (array >= n_samples))[0]
         row = np.searchsorted(indptr, entry, side="right") - 1
-        raise ValueError(
-            f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}"
-        )
+        raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")
     return array
