@@ -1,4 +1,4 @@
-"""The README's picture: handwritten digits, nothing tuned, beside HDBSCAN. The map (t-SNE) is for the eye only.
+"""The README's picture: handwritten digits, nothing tuned, beside HDBSCAN. The map is t-SNE.
 
 usage: digits.py [OUT.png]
 """
