@@ -28,7 +28,7 @@ class UnionFind {
 
 // Position of the first entry of each row that is denser than the row's own point, -1 where there is none.
 inline void first_denser(const Rows& graph, const Index* rank, Offset* position, int n_threads) {
-    parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last) {
+    parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             position[row] = -1;
             for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
@@ -41,41 +41,65 @@ inline void first_denser(const Rows& graph, const Index* rank, Offset* position,
     });
 }
 
+// Where a point stands: its hill and its rank, side by side because every edge asks for both.
+struct Place {
+    Index hill;
+    Index rank;
+};
+
 // The hill of each point: its own index where it has no parent, its parent's hill otherwise (parents come first in order).
-inline std::vector<Index> hills(Index n_samples, const Index* order, const Index* parent) {
-    std::vector<Index> hill(static_cast<std::size_t>(n_samples));
+inline std::vector<Place> hills(Index n_samples, const Index* order, const Index* parent) {
+    std::vector<Place> places(static_cast<std::size_t>(n_samples));
     for (Index r = 0; r < n_samples; ++r) {
         const Index point = order[r];
-        hill[point] = parent[point] == NO_POINT ? point : hill[parent[point]];
+        places[point] = {parent[point] == NO_POINT ? point : places[parent[point]].hill, r};
     }
-    return hill;
+    return places;
 }
 
 // Edges between two hills, grouped by the rank of their less dense end and, inside a group, densest other end first.
 struct CrossEdges {
-    std::vector<Offset> group;   // n_samples + 1
-    std::vector<Index> upper;    // rank of the denser end
+    std::vector<Offset> group;  // n_samples + 1
+    std::vector<Index> upper;   // rank of the denser end
+};
+
+struct RankPair {
+    Index lower;
+    Index upper;
 };
 
 template <class Real>
-CrossEdges cross_edges(const Rows& graph, const Real* distances, double max_link, const Index* rank, const std::vector<Index>& hill) {
-    const auto for_each_crossing = [&](auto visit) {
-        for (Index row = 0; row < graph.n_samples; ++row) {
+std::vector<std::vector<RankPair>> crossings(const Rows& graph, const Real* distances, double max_link,
+                                             const std::vector<Place>& places, int n_threads) {
+    std::vector<std::vector<RankPair>> parts(static_cast<std::size_t>(std::max(n_threads, 1)));
+    parallel_rows(graph.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t part) {
+        for (std::int64_t row = first; row < last; ++row) {
+            const Place here = places[static_cast<std::size_t>(row)];
             for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
                 if (!(static_cast<double>(distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
-                const Index point = graph.indices[e];
-                if (hill[row] != hill[point]) visit(std::max(rank[row], rank[point]), std::min(rank[row], rank[point]));
+                const Place there = places[static_cast<std::size_t>(graph.indices[e])];
+                if (here.hill == there.hill) continue;
+                parts[static_cast<std::size_t>(part)].push_back(
+                    {std::max(here.rank, there.rank), std::min(here.rank, there.rank)});
             }
         }
-    };
+    });
+    return parts;
+}
+
+inline CrossEdges grouped(Index n_samples, const std::vector<std::vector<RankPair>>& parts) {
     CrossEdges edges;
-    edges.group.assign(static_cast<std::size_t>(graph.n_samples) + 1, 0);
-    for_each_crossing([&](Index lower, Index) { ++edges.group[lower + 1]; });
-    for (Index r = 0; r < graph.n_samples; ++r) edges.group[r + 1] += edges.group[r];
+    edges.group.assign(static_cast<std::size_t>(n_samples) + 1, 0);
+    for (const auto& part : parts) {
+        for (const RankPair& pair : part) ++edges.group[static_cast<std::size_t>(pair.lower) + 1];
+    }
+    for (Index r = 0; r < n_samples; ++r) edges.group[r + 1] += edges.group[r];
     edges.upper.resize(static_cast<std::size_t>(edges.group.back()));
     std::vector<Offset> next(edges.group.begin(), edges.group.end() - 1);
-    for_each_crossing([&](Index lower, Index upper) { edges.upper[next[lower]++] = upper; });
-    for (Index r = 0; r < graph.n_samples; ++r) {
+    for (const auto& part : parts) {
+        for (const RankPair& pair : part) edges.upper[next[pair.lower]++] = pair.upper;
+    }
+    for (Index r = 0; r < n_samples; ++r) {
         std::sort(edges.upper.begin() + edges.group[r], edges.upper.begin() + edges.group[r + 1]);
     }
     return edges;
@@ -85,9 +109,9 @@ CrossEdges cross_edges(const Rows& graph, const Real* distances, double max_link
 // point on the other hill that it touches there (crossing). Peaks that never meet a denser one keep NO_POINT.
 template <class Real>
 void merge_hills(const Rows& graph, const Real* distances, double max_link, const Index* order, const Index* rank,
-                 const Index* parent, Index* saddle, Index* crossing) {
-    const std::vector<Index> hill = hills(graph.n_samples, order, parent);
-    const CrossEdges edges = cross_edges(graph, distances, max_link, rank, hill);
+                 const Index* parent, Index* saddle, Index* crossing, int n_threads) {
+    const std::vector<Place> places = hills(graph.n_samples, order, parent);
+    const CrossEdges edges = grouped(graph.n_samples, crossings(graph, distances, max_link, places, n_threads));
     std::fill(saddle, saddle + graph.n_samples, NO_POINT);
     std::fill(crossing, crossing + graph.n_samples, NO_POINT);
     UnionFind flooded(graph.n_samples);
@@ -95,7 +119,7 @@ void merge_hills(const Rows& graph, const Real* distances, double max_link, cons
         const Index here = order[lower];
         for (Offset e = edges.group[lower]; e < edges.group[lower + 1]; ++e) {
             const Index there = order[edges.upper[e]];
-            const Index mine = flooded.find(hill[here]), other = flooded.find(hill[there]);
+            const Index mine = flooded.find(places[here].hill), other = flooded.find(places[there].hill);
             if (mine == other) continue;
             const bool mine_is_lower = rank[mine] > rank[other];
             const Index absorbed = mine_is_lower ? mine : other;

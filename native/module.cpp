@@ -63,12 +63,12 @@ template <class Real> void bind_for(nb::module_& m) {
     m.def(
         "merge_hills",
         [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<Index> order, In<Index> rank,
-           In<Index> parent, Out<Index> saddle, Out<Index> crossing) {
+           In<Index> parent, Out<Index> saddle, Out<Index> crossing, int n_threads) {
             merge_hills(rows_of(indptr, indices), distances.data(), max_link, order.data(), rank.data(), parent.data(),
-                        saddle.data(), crossing.data());
+                        saddle.data(), crossing.data(), n_threads);
         },
         array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("order"), array("rank"),
-        array("parent"), array("saddle"), array("crossing"), Released());
+        array("parent"), array("saddle"), array("crossing"), nb::arg("n_threads"), Released());
 }
 
 NB_MODULE(_native, m) {

@@ -9,14 +9,14 @@
 
 namespace diffpeaks {
 
-// Calls body(first, last) on consecutive parts of [0, n_rows). Blocks are handed out in order; each thread owns one.
+// Calls body(first, last, part) on consecutive parts of [0, n_rows), at most n_threads of them, one thread a part.
 template <class Body>
 void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     constexpr std::int64_t min_rows_per_thread = 4096;  // below this a thread costs more than it saves
     const std::int64_t useful = std::max<std::int64_t>(1, n_rows / min_rows_per_thread);
     const std::int64_t n_parts = std::min<std::int64_t>(std::max(n_threads, 1), useful);
     if (n_parts == 1) {
-        body(std::int64_t{0}, n_rows);
+        body(std::int64_t{0}, n_rows, std::int64_t{0});
         return;
     }
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(n_parts));
@@ -25,7 +25,7 @@ void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     for (std::int64_t part = 0; part < n_parts; ++part) {
         threads.emplace_back([&, part] {
             try {
-                body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts);
+                body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part);
             } catch (...) {
                 failures[static_cast<std::size_t>(part)] = std::current_exception();
             }

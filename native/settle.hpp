@@ -28,7 +28,7 @@ double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
 template <class Real>
 void pair_distances(const Real* queries, const Real* points, std::int64_t n_features, std::int64_t n_rows,
                     const Offset* indptr, const Index* indices, Real* distances, bool squared, int n_threads) {
-    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last) {
+    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             const Real* query = queries + row * n_features;
             for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) {
@@ -42,7 +42,7 @@ void pair_distances(const Real* queries, const Real* points, std::int64_t n_feat
 // Sorts each row by (distance, index).
 template <class Real>
 void sort_rows(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* distances, int n_threads) {
-    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last) {
+    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
         std::vector<std::pair<Real, Index>> entries;
         for (std::int64_t row = first; row < last; ++row) {
             const Offset begin = indptr[row], end = indptr[row + 1];
@@ -63,7 +63,7 @@ void sort_rows(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* 
 template <class Real>
 Index move_self_first(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* distances, int n_threads) {
     std::atomic<Index> lost{NO_POINT};
-    parallel_rows(n_rows, n_threads, [=, &lost](std::int64_t first, std::int64_t last) {
+    parallel_rows(n_rows, n_threads, [=, &lost](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             const Offset begin = indptr[row], end = indptr[row + 1];
             Offset self = begin;

@@ -85,6 +85,7 @@ def peak_forest(
         parent,
         saddle,
         crossing,
+        n_threads(n_jobs),
     )
     prominence = _prominence(density, parent, saddle)
     return PeakForest(parent, delta, prominence, saddle, crossing, rank)
