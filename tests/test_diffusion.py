@@ -59,6 +59,13 @@ def test_closed_form_equals_iteration_and_the_general_solution(case):
     assert closed_form.n_closed_classes == limit(P).n_closed_classes
 
 
+@pytest.mark.parametrize("radius", [None, 1.0])
+def test_a_limit_too_large_to_solve_is_refused(monkeypatch, radius):
+    monkeypatch.setattr("diffpeaks.diffusion.MAX_LIMIT_ENTRIES", 100)
+    with pytest.raises(ValueError, match=r"at most 100 graph entries.*finitely many steps"):
+        KernelDiffusion(8, radius, steps=np.inf).fit(general_position(0))
+
+
 def test_any_number_of_steps_approaches_the_limit():
     X = general_position(0)
     limit_density = KernelDiffusion(8, steps=np.inf).fit(X).density_

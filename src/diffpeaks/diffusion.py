@@ -16,6 +16,8 @@ from scipy.sparse.csgraph import connected_components
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.stationary import stationary_law
 
+MAX_LIMIT_ENTRIES = np.iinfo(np.int32).max  # scipy finds connected components on 32-bit offsets
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -120,6 +122,11 @@ def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
 
 def _edges(matrix: sp.csr_array) -> sp.csr_array:
     """The matrix without entries of value zero, which are no edges of the walk."""
+    if matrix.nnz > MAX_LIMIT_ENTRIES:
+        raise ValueError(
+            f"the limit of the walk is solved on at most {MAX_LIMIT_ENTRIES} graph entries, and there are "
+            f"{matrix.nnz}; use fewer neighbours, a smaller radius, or finitely many steps"
+        )
     if matrix.data.all():
         return matrix
     matrix = matrix.copy()
