@@ -1,10 +1,12 @@
 // A neighbour graph as flat arrays, and what can be asked of its rows alone.
 #pragma once
 
-#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <vector>
+
+#include "parallel.hpp"
 
 namespace diffpeaks {
 
@@ -49,30 +51,53 @@ FirstFault first_fault(const Rows& graph, const Real* distances) {
     return {NO_POINT, RowFault::none};
 }
 
-// The first row with an entry that its neighbour does not return at the same distance, up to a relative tolerance.
+// Whether the row of `from` lists `to` at that distance, up to a relative tolerance.
 template <class Real>
-Index first_asymmetric(const Rows& graph, const Real* distances, double tolerance) {
-    for (Index row = 0; row < graph.n_samples; ++row) {
-        for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
-            const double distance = static_cast<double>(distances[e]);
-            const Index point = graph.indices[e];
-            const Real* const begin = distances + graph.indptr[point];
-            const Real* const end = distances + graph.indptr[point + 1];
-            const Real* back = std::lower_bound(begin, end, static_cast<Real>(distance * (1 - tolerance)));
-            bool returned = false;
-            for (; back != end && static_cast<double>(*back) <= distance * (1 + tolerance) && !returned; ++back) {
-                returned = graph.indices[back - distances] == row;
-            }
-            if (!returned) return row;
+bool lists(const Rows& graph, const Real* distances, Index from, Index to, Real distance, double tolerance) {
+    const Offset begin = graph.indptr[from] + 1, end = graph.indptr[from + 1];
+    // entries ascend by (distance, index): the very distance is found by halving, however many are tied
+    Offset low = begin, high = end;
+    while (low < high) {
+        const Offset middle = low + (high - low) / 2;
+        const bool before =
+            distances[middle] < distance || (distances[middle] == distance && graph.indices[middle] < to);
+        if (before) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NO_POINT;
+    const double reach = tolerance * static_cast<double>(distance);
+    for (Offset e = low; e < end && static_cast<double>(distances[e] - distance) <= reach; ++e) {
+        if (graph.indices[e] == to) return true;
+    }
+    for (Offset e = low - 1; e >= begin && static_cast<double>(distance - distances[e]) <= reach; --e) {
+        if (graph.indices[e] == to) return true;
+    }
+    return false;
 }
 
-// Points with a graph neighbour of another label, whichever of the two lists the other.
-inline void mark_border(const Rows& graph, const Index* labels, bool* border) {
+// Some row with an entry that its neighbour does not return at the same distance, up to a relative tolerance.
+template <class Real>
+Index some_asymmetric(const Rows& graph, const Real* distances, double tolerance, int n_threads) {
+    std::atomic<Index> found{NO_POINT};
+    parallel_rows(graph.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
+        for (std::int64_t row = first; row < last && found == NO_POINT; ++row) {
+            for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
+                const Index self = static_cast<Index>(row);
+                if (!lists(graph, distances, graph.indices[e], self, distances[e], tolerance)) found = self;
+            }
+        }
+    });
+    return found;
+}
+
+// Points with a neighbour of another label nearer than max_link, whichever of the two lists the other.
+template <class Real>
+void mark_border(const Rows& graph, const Real* distances, double max_link, const Index* labels, bool* border) {
     for (Index row = 0; row < graph.n_samples; ++row) {
         for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
+            if (!(static_cast<double>(distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
             const Index point = graph.indices[e];
             if (labels[row] != labels[point]) border[row] = border[point] = true;
         }

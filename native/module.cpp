@@ -19,7 +19,7 @@ using Released = nb::call_guard<nb::gil_scoped_release>;
 static auto array(const char* name) { return nb::arg(name).noconvert(); }
 
 static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
-    return {static_cast<Index>(indptr.shape(0)) - 1, indptr.data(), indices.data()};
+    return {static_cast<Index>(indptr.shape(0) - 1), indptr.data(), indices.data()};
 }
 
 static std::int64_t n_rows_of(const In<Offset>& indptr) { return static_cast<std::int64_t>(indptr.shape(0)) - 1; }
@@ -33,11 +33,11 @@ template <class Real> void bind_for(nb::module_& m) {
         },
         array("indptr"), array("indices"), array("distances"), Released());
     m.def(
-        "first_asymmetric",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, double tolerance) {
-            return first_asymmetric(rows_of(indptr, indices), distances.data(), tolerance);
+        "some_asymmetric",
+        [](In<Offset> indptr, In<Index> indices, In<Real> distances, double tolerance, int n_threads) {
+            return some_asymmetric(rows_of(indptr, indices), distances.data(), tolerance, n_threads);
         },
-        array("indptr"), array("indices"), array("distances"), nb::arg("tolerance"), Released());
+        array("indptr"), array("indices"), array("distances"), nb::arg("tolerance"), nb::arg("n_threads"), Released());
     m.def(
         "pair_distances",
         [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, Out<Real> distances,
@@ -69,6 +69,14 @@ template <class Real> void bind_for(nb::module_& m) {
         },
         array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("order"), array("rank"),
         array("parent"), array("saddle"), array("crossing"), nb::arg("n_threads"), Released());
+    m.def(
+        "mark_border",
+        [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<Index> labels,
+           Out<bool> border) {
+            mark_border(rows_of(indptr, indices), distances.data(), max_link, labels.data(), border.data());
+        },
+        array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("labels"), array("border"),
+        Released());
 }
 
 NB_MODULE(_native, m) {
@@ -93,10 +101,4 @@ NB_MODULE(_native, m) {
             join_cores(rows_of(indptr, indices), core.data(), component.data());
         },
         array("indptr"), array("indices"), array("core"), array("component"), Released());
-    m.def(
-        "mark_border",
-        [](In<Offset> indptr, In<Index> indices, In<Index> labels, Out<bool> border) {
-            mark_border(rows_of(indptr, indices), labels.data(), border.data());
-        },
-        array("indptr"), array("indices"), array("labels"), array("border"), Released());
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,14 +23,19 @@ void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(n_parts));
     std::vector<std::thread> threads;
     threads.reserve(static_cast<std::size_t>(n_parts));
+    const auto run = [&](std::int64_t part) {
+        try {
+            body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part);
+        } catch (...) {
+            failures[static_cast<std::size_t>(part)] = std::current_exception();
+        }
+    };
     for (std::int64_t part = 0; part < n_parts; ++part) {
-        threads.emplace_back([&, part] {
-            try {
-                body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part);
-            } catch (...) {
-                failures[static_cast<std::size_t>(part)] = std::current_exception();
-            }
-        });
+        try {
+            threads.emplace_back(run, part);
+        } catch (const std::system_error&) {
+            run(part);  // the system gives no more threads: this one does the work
+        }
     }
     for (auto& thread : threads) thread.join();
     for (auto& failure : failures) {

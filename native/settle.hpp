@@ -66,6 +66,10 @@ Index move_self_first(std::int64_t n_rows, const Offset* indptr, Index* indices,
     parallel_rows(n_rows, n_threads, [=, &lost](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             const Offset begin = indptr[row], end = indptr[row + 1];
+            if (begin == end) {
+                lost = static_cast<Index>(row);
+                continue;
+            }
             Offset self = begin;
             while (self < end - 1 && indices[self] != row) ++self;
             if (indices[self] != row) lost = static_cast<Index>(row);

@@ -6,19 +6,23 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, checked_params, with_input_tags
-from diffpeaks.density import GraphDensity, KernelDiffusion, points_of, resolved
-from diffpeaks.density.base import SEARCH_CONSTRAINTS
+from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, checked_params, with_input_tags
+from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
+from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.linking import core_labels
-from diffpeaks.order import NOISE, density_order, rank_of
+from diffpeaks.order import NOISE, density_order
+from diffpeaks.peaks import PeakForest, peak_forest
 
 
 class DensityDBSCAN(ClusterMixin, BaseEstimator):
     """DBSCAN with any density in the place of the count.
 
-    With `NaiveDensity(radius=eps)` and `min_density=min_samples` this is the classic DBSCAN.
+    With `NaiveDensity(radius=eps)` and `min_density=min_samples` this is the classic DBSCAN, with one
+    difference: a border sample joins its nearest core, not the first that is found.
 
     Parameters
     ----------
@@ -28,6 +32,9 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         A sample of that density or more is a core sample. Diffusion densities have mean one.
     border : bool
         Whether a sample that is no core joins its nearest core neighbour; otherwise it is noise.
+    n_neighbors : int or "auto"
+        Neighbours to search where `density` does not say: for the default density, for values and
+        for functions. "auto" is 2 log2(n).
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`.
 
@@ -41,6 +48,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     peak_indices_ : array of shape (n_clusters_,)
         The densest sample of each cluster.
     n_clusters_ : int
+    forest_ : PeakForest
     graph_ : NeighborGraph
 
     Examples
@@ -55,6 +63,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         "density": [GraphDensity, str, "array-like", callable, None],
         "min_density": [Interval(Real, 0, None, closed="left")],
         "border": ["boolean"],
+        "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         **SEARCH_CONSTRAINTS,
     }
 
@@ -64,6 +73,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         min_density: float = 1.0,
         border: bool = True,
         *,
+        n_neighbors: Any = "auto",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
@@ -72,6 +82,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.density = density
         self.min_density = min_density
         self.border = border
+        self.n_neighbors = n_neighbors
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
@@ -88,19 +99,41 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         y : ignored
         """
         points = points_of(self, X)
-        estimator = resolved(KernelDiffusion() if self.density is None else self.density, self)
-        needs = estimator.needs(points)
-        self.density_estimator_ = estimator.fit_graph(points, points.graph(*needs), needs)
-        self.graph_ = estimator.graph_
-        self.density_ = estimator.density_
-        core = self.density_ >= self.min_density
-        order = density_order(self.density_, estimator.tie_break())
-        self.core_sample_indices_ = np.flatnonzero(core)
-        self.labels_ = core_labels(self.graph_, core, rank_of(order), self.border)
+        self.density_estimator_ = fitted_density(self.density, KernelDiffusion(), self, points)
+        self.graph_ = self.density_estimator_.graph_
+        self.density_ = self.density_estimator_.density_
+        self._order = density_order(self.density_, self.density_estimator_.tie_break())
+        self.core_sample_indices_ = np.flatnonzero(self.density_ >= self.min_density)
+        self.labels_ = self._labels(self.min_density, self.border)
         self.n_clusters_ = int(self.labels_.max()) + 1
-        first = np.unique(self.labels_[order], return_index=True)
-        self.peak_indices_ = order[first[1][first[0] != NOISE]]
+        labels, first = np.unique(self.labels_[self._order], return_index=True)
+        self.peak_indices_ = self._order[first[labels != NOISE]]
         return self
+
+    def recut(self, min_density: float | None = None, border: bool | None = None) -> NDArray[np.int64]:
+        """Labels for another threshold of the same density.
+
+        Graph and density are kept, and the fitted attributes stay as they are.
+        """
+        check_is_fitted(self, "labels_")
+        min_density = self.min_density if min_density is None else min_density
+        border = self.border if border is None else border
+        check_params(self, min_density=min_density, border=border)
+        return self._labels(min_density, border)
+
+    @property
+    def forest_(self) -> PeakForest:
+        """The hills of the density along the graph; a cluster is what rises together above the threshold."""
+        check_is_fitted(self, "labels_")
+        return peak_forest(
+            self.graph_,
+            self.density_,
+            tie_break=self.density_estimator_.tie_break(),
+            n_jobs=self.n_jobs,
+        )
+
+    def _labels(self, min_density: float, border: bool) -> NDArray[np.int64]:
+        return core_labels(self.graph_, self.density_ >= min_density, self._order, border)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

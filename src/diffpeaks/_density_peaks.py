@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, checked_params, with_input_tags
+from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, checked_params, with_input_tags
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
-from diffpeaks.density import GraphDensity, KernelDiffusion, points_of, resolved
+from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.peaks import PeakForest, complete_forest, peak_forest, peak_labels, without_halo
@@ -44,7 +44,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         Neighbours to search where `density` does not say: for the default density, for values and
         for functions. "auto" is 2 log2(n).
     halo : bool
-        Mark samples below the densest border sample of their cluster as noise.
+        Keep the cores only: samples below the densest border sample of their cluster become noise.
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`.
     random_state : int, RandomState or None
@@ -78,7 +78,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     _parameter_constraints = {
         "density": [GraphDensity, str, "array-like", callable, None],
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "max_link": [Interval(Real, 0, None, closed="neither"), None],
+        "max_link": [Interval(Real, 0, None, closed="right"), None],
         "min_prominence": [Interval(Real, 0, None, closed="left"), None],
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         "halo": ["boolean"],
@@ -124,15 +124,18 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         y : ignored
         """
         self._points = points_of(self, X)
-        self.density_estimator_ = self._fitted_density()
+        default = KernelDiffusion(steps=4)
+        self.density_estimator_ = fitted_density(self.density, default, self, self._points)
         self.graph_ = self.density_estimator_.graph_
         self.density_ = self.density_estimator_.density_
+        self._linked_share = LINKED_SHARE if self.density is None else 1.0
         self._complete: PeakForest | None = None
+        self._automatic: Cut | None = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
         self.forest_ = self._forest(self.cut_)
         self.peak_indices_ = select_peaks(self.forest_, self.density_, self.cut_)
         self.n_clusters_ = len(self.peak_indices_)
-        self.labels_ = self._labels(self.forest_, self.peak_indices_, self.halo)
+        self.labels_ = self._labels(self.forest_, self.peak_indices_, self.cut_, self.halo)
         return self
 
     def recut(
@@ -144,50 +147,35 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     ) -> NDArray[np.int64]:
         """Labels for another cut of the same density; with nothing given, the automatic one.
 
-        Nothing is searched or estimated again, and the fitted attributes stay as they are.
+        Graph and density are kept, and the fitted attributes stay as they are. The first cut by
+        `n_clusters` looks for the nearest denser samples of the hilltops, however far.
         """
         check_is_fitted(self, "forest_")
         halo = self.halo if halo is None else halo
-        type(self)(None, n_clusters, max_link, min_prominence, halo=halo)._validate_params()
+        check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence, halo=halo)
         cut = self._cut(n_clusters, max_link, min_prominence)
         forest = self._forest(cut)
         peaks = select_peaks(forest, self.density_, cut)
-        return self._labels(forest, peaks, halo)
+        return self._labels(forest, peaks, cut, halo)
 
     def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Density and exact delta of each sample; the densest sample's delta is infinite."""
         check_is_fitted(self, "forest_")
         return self.density_, self._complete_forest().delta
 
-    def _fitted_density(self) -> GraphDensity:
-        if self.density is None:
-            density: Any = KernelDiffusion(self.n_neighbors, steps=4)
-        else:
-            density = self.density
-            if isinstance(density, (GraphDensity, str)) and self.n_neighbors != "auto":
-                raise ValueError(
-                    f"n_neighbors={self.n_neighbors} has no effect, because the density {density!r} "
-                    "brings its own neighbours; set them there"
-                )
-        estimator = resolved(density, self)
-        needs = estimator.needs(self._points)
-        if self.n_neighbors != "auto":
-            needs = needs._replace(n_neighbors=self.n_neighbors)
-        return estimator.fit_graph(self._points, self._points.graph(*needs), needs)
-
     def _linked(self) -> NeighborGraph:
         """The graph along which hills are linked."""
-        return self.graph_.nearest_share(LINKED_SHARE) if self.density is None else self.graph_
+        return self.graph_ if self._linked_share == 1 else self.graph_.nearest_share(self._linked_share)
 
     def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
         if n_clusters is None and max_link is None and min_prominence is None:
-            return automatic_cut(self._points, self.graph_, self.random_state)
+            if self._automatic is None:
+                self._automatic = automatic_cut(self._points, self.graph_, self.random_state)
+            return self._automatic
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
     def _forest(self, cut: Cut) -> PeakForest:
-        if cut.n_clusters is not None:
-            return self._complete_forest()
-        return self._forest_within(cut.max_link)
+        return self._forest_within(cut.max_link) if cut.n_clusters is None else self._complete_forest()
 
     def _forest_within(self, max_link: float) -> PeakForest:
         return peak_forest(
@@ -204,9 +192,14 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
             self._complete = complete_forest(forest, self._points, self.graph_.n_neighbors or 1)
         return self._complete
 
-    def _labels(self, forest: PeakForest, peaks: NDArray[np.int64], halo: bool) -> NDArray[np.int64]:
+    def _labels(
+        self, forest: PeakForest, peaks: NDArray[np.int64], cut: Cut, halo: bool
+    ) -> NDArray[np.int64]:
         labels = peak_labels(forest, peaks)
-        return without_halo(labels, self._linked(), self.density_) if halo else labels
+        if not halo:
+            return labels
+        max_link = cut.max_link if cut.n_clusters is None else np.inf
+        return without_halo(labels, self._linked(), self.density_, max_link)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -6,18 +6,35 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    Options,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import validate_data
 
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import is_precomputed
 
-__all__ = ["Interval", "Options", "StrOptions", "checked_params", "validated", "with_input_tags"]
+__all__ = [
+    "Interval",
+    "Options",
+    "StrOptions",
+    "check_params",
+    "checked_params",
+    "validated",
+    "with_input_tags",
+]
+
+
+def check_params(estimator: Any, **params: Any) -> None:
+    """Hold some parameters to the estimator's constraints."""
+    constraints = {name: estimator._parameter_constraints[name] for name in params}
+    validate_parameter_constraints(constraints, params, type(estimator).__name__)
+
 
 checked_params = _fit_context(prefer_skip_nested_validation=True)
-
-
-def is_precomputed(metric: Any) -> bool:
-    return isinstance(metric, str) and metric == "precomputed"
 
 
 def with_input_tags(tags: Any, metric: Any) -> Any:
@@ -30,11 +47,8 @@ def with_input_tags(tags: Any, metric: Any) -> Any:
 def validated(estimator: Any, X: Any, reset: bool) -> Any:
     """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
     if isinstance(X, NeighborGraph):
-        if not is_precomputed(estimator.metric):
-            raise ValueError(
-                f"X is a NeighborGraph, but metric={estimator.metric!r}; use metric='precomputed'"
-            )
         estimator.n_features_in_ = X.n_samples
+        vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a table
         return X
     return validate_data(
         estimator,

@@ -42,11 +42,9 @@ def automatic_cut(points: PointSet | GivenGraph, graph: NeighborGraph, random_st
 
     A precomputed graph does not know how far random pairs are: there, prominence alone decides.
     """
-    max_link = np.inf
-    if isinstance(points, PointSet):
-        random = check_random_state(0 if random_state is None else random_state)
-        typical = points.typical_distance(random)
-        max_link = LINK_SHARE_OF_TYPICAL * typical if typical > 0 else np.inf
+    random = check_random_state(0 if random_state is None else random_state)
+    typical = points.typical_distance(random)
+    max_link = LINK_SHARE_OF_TYPICAL * typical if typical > 0 else np.inf
     mean_degree = len(graph.indices) / graph.n_samples
     return Cut(None, float(max_link), float(PROMINENCE_TIMES_SQRT_K / np.sqrt(mean_degree)))
 

@@ -88,6 +88,7 @@ def reversible_limit(graph: NeighborGraph, weights: NDArray[np.float64]) -> Limi
     The walk is reversible, so within each connected component the density is the volume of a point
     divided by the component's mean volume.
     """
+    _check_limit_size(len(weights))
     n_components, component = connected_components(_edges(csr(graph, weights)), directed=False)
     volume = row_sums(graph, weights)
     mean_volume = np.bincount(component, volume) / np.bincount(component)
@@ -104,6 +105,7 @@ def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
     chain is ergodic, and the limit is its stationary law.
     """
     n_samples = transition.shape[0]
+    _check_limit_size(transition.nnz + 2 * n_samples)
     if teleport:
         law = _stationary_with_hub((1 - teleport) * transition, np.full(n_samples, teleport))[:-1]
         density = law / law.mean()
@@ -120,13 +122,16 @@ def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
     return Limit(density, int(closed.sum()), float(transient.mean()), residual)
 
 
-def _edges(matrix: sp.csr_array) -> sp.csr_array:
-    """The matrix without entries of value zero, which are no edges of the walk."""
-    if matrix.nnz > MAX_LIMIT_ENTRIES:
+def _check_limit_size(n_entries: int) -> None:
+    if n_entries > MAX_LIMIT_ENTRIES:
         raise ValueError(
             f"the limit of the walk is solved on at most {MAX_LIMIT_ENTRIES} graph entries, and there are "
-            f"{matrix.nnz}; use fewer neighbours, a smaller radius, or finitely many steps"
+            f"{n_entries}; use fewer neighbours, a smaller radius, or finitely many steps"
         )
+
+
+def _edges(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix without entries of value zero, which are no edges of the walk."""
     if matrix.data.all():
         return matrix
     matrix = matrix.copy()

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks._native import first_asymmetric, first_fault
-from diffpeaks._validation import check_graph_size, check_n_neighbors
+from diffpeaks._native import first_fault, some_asymmetric
+from diffpeaks._validation import check_graph_size, check_n_neighbors, n_threads
 
 _FAULTS = {
     1: "does not start with the point itself",
@@ -51,7 +51,7 @@ class NeighborGraph:
     search: str = "given"
 
     def __post_init__(self) -> None:
-        indptr = _integers("indptr", self.indptr)
+        indptr = _integers("indptr", self.indptr).astype(np.int64, copy=False)
         if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
             raise ValueError(
                 "indptr must be n_samples + 1 ascending offsets from 0 with n_samples >= 1, "
@@ -112,6 +112,11 @@ class NeighborGraph:
         return len(self.indptr) - 1
 
     @property
+    def reach(self) -> NDArray[Any]:
+        """Distance from each point to the last of its row."""
+        return self.distances[self.indptr[1:] - 1]
+
+    @property
     def degrees(self) -> NDArray[np.int64]:
         """Length of each row, the point itself included."""
         return np.diff(self.indptr)
@@ -137,8 +142,9 @@ class NeighborGraph:
             raise ValueError(f"radius={radius} must be a number of at least 0")
         if radius is not None and radius > self.radius:
             raise ValueError(
-                f"radius={radius} is more than {self.radius}, up to which this graph is known to be "
-                "complete; build the graph with that radius"
+                f"radius={radius} is more than {self.radius}, up to which this graph is known to be complete "
+                "(rows of one length count as nearest neighbours); build the graph with that radius, or say "
+                "NeighborGraph(..., radius=...)"
             )
 
     def nearest(self, n_neighbors: int) -> NeighborGraph:
@@ -161,7 +167,7 @@ class NeighborGraph:
         return self._prefix(lengths, None, 0.0)
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
-        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        indptr = offsets(lengths)
         if indptr[-1] == len(self.indices):
             indices, distances = self.indices, self.distances
         elif np.all(self.degrees == self.degrees[0]) and np.all(lengths == lengths[0]):
@@ -181,8 +187,9 @@ class NeighborGraph:
 
     def check_symmetric(self) -> None:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""
-        tolerance = 4 * float(np.finfo(self.distances.dtype).eps)
-        row = first_asymmetric(self.indptr, self.indices, self.distances, tolerance)
+        # a metric may round d(x, y) and d(y, x) differently
+        tolerance = 1e-5 if self.distances.dtype == np.float32 else 1e-9
+        row = some_asymmetric(self.indptr, self.indices, self.distances, tolerance, n_threads(None))
         if row >= 0:
             raise ValueError(
                 f"the symmetric kernel needs symmetric distances; point {row} has a neighbour that does "
@@ -195,8 +202,17 @@ class NeighborGraph:
         return csr(self, self.distances).copy()
 
 
+def offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each row starts in flat arrays, and where the last one ends."""
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
 def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
-    """`data`, one value for each entry of the graph, as a sparse matrix that shares its structure."""
+    """`data`, one value for each entry of the graph, as a sparse matrix that shares its structure.
+
+    The arrays are set one by one because scipy's constructor would copy the indices to 64 bits where
+    the offsets need them.
+    """
     small = len(graph.indices) <= np.iinfo(np.int32).max
     indptr = graph.indptr.astype(np.int32) if small else graph.indptr
     matrix = sp.csr_array((graph.n_samples, graph.n_samples), dtype=data.dtype)
@@ -218,7 +234,7 @@ def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
 def _point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any]:
     """Indices of points, checked before they become int32."""
     array, n_samples = _integers("indices", indices), len(indptr) - 1
-    if array.dtype != np.int32 and not (array.min() >= 0 and array.max() < n_samples):
+    if array.dtype != np.int32 and len(array) and not (array.min() >= 0 and array.max() < n_samples):
         entry = np.flatnonzero((array < 0) | (array >= n_samples))[0]
         row = np.searchsorted(indptr, entry, side="right") - 1
         raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")

@@ -41,17 +41,17 @@ def bandwidth_of(graph: NeighborGraph, bandwidth: Any) -> Bandwidth:
         return Bandwidth(float(np.sqrt(check_positive("bandwidth", bandwidth))))
     if bandwidth != "median":
         raise ValueError(f"bandwidth={bandwidth!r} is unknown; use a number, 'median' or 'local'")
-    apart = graph.distances[graph.distances > 0].astype(np.float64)
+    apart = graph.distances[graph.distances > 0]
     if not len(apart):
         return Bandwidth(1.0)  # where all neighbours coincide every bandwidth gives the same weights
-    largest = apart.max()
-    apart /= largest
-    return Bandwidth(float(largest * np.sqrt(np.median(apart**2))))
+    middle = [(len(apart) - 1) // 2, len(apart) // 2]
+    apart.partition(middle)
+    return Bandwidth(float(np.hypot(*apart[middle].astype(np.float64)) / np.sqrt(2)))
 
 
 def local_bandwidth(graph: NeighborGraph) -> Bandwidth:
     """One bandwidth for each point: the squared distance to the last of its row (asymmetric)."""
-    return Bandwidth(graph.distances[graph.indptr[1:] - 1].astype(np.float64))
+    return Bandwidth(graph.reach.astype(np.float64))
 
 
 def self_tuning_bandwidth(graph: NeighborGraph, n_neighbors: int | None) -> Bandwidth:
@@ -92,8 +92,8 @@ def pair_weights(
         return _checked(kernel(distances), distances)
     scale = _at(bandwidth.origin, origins) * _at(bandwidth.target, targets)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = distances / scale
-        if np.min(scale) == 0:  # a point whose neighbours all coincide: they count, others do not
+        ratio = np.divide(distances, scale, dtype=np.float64)
+        if np.any(scale == 0):  # a point whose neighbours all coincide: they count, others do not
             ratio[distances == 0] = 0
         ratio *= ratio
     return KERNELS[kernel](ratio)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NOISE = -1
+NOISE = -1  # the label of a sample in no cluster
+NO_POINT = -1  # in the place of a sample where there is none, as in native/graph.hpp
 
 
 def density_order(
@@ -27,8 +28,8 @@ def rank_of(order: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def labels_by_peak(peak: NDArray[Any], rank: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Labels 0, 1, ... in the order of the peaks' density, from each sample's peak (or NOISE)."""
-    clustered = peak != NOISE
+    """Labels 0, 1, ... in the order of the peaks' density, from each sample's peak; NOISE without one."""
+    clustered = peak != NO_POINT
     peaks = np.unique(peak[clustered])
     peaks = peaks[np.argsort(rank[peaks])]
     label = np.full(len(rank), NOISE, np.int64)

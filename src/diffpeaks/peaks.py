@@ -12,7 +12,7 @@ from diffpeaks._native import first_denser, follow_links, mark_border, merge_hil
 from diffpeaks._validation import n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.order import NOISE, density_order, labels_by_peak, rank_of
+from diffpeaks.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class PeakForest:
     @property
     def roots(self) -> NDArray[np.int64]:
         """Samples without a parent, densest first."""
-        roots = np.flatnonzero(self.parent == -1)
+        roots = np.flatnonzero(self.parent == NO_POINT)
         return roots[np.argsort(self.rank[roots])]
 
 
@@ -72,7 +72,7 @@ def peak_forest(
     # rows are sorted, so that the first denser neighbour is the nearest
     delta = graph.distances[position].astype(np.float64)
     linked = (position >= 0) & (delta < max_link)
-    parent = np.where(linked, graph.indices[position], np.int32(-1))
+    parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
     delta[~linked] = np.inf
     saddle, crossing = np.empty_like(parent), np.empty_like(parent)
     merge_hills(
@@ -97,14 +97,6 @@ def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbo
     Only the densest sample keeps no parent. `n_neighbors` is how many the graph has looked at.
     """
     roots = forest.roots
-    if isinstance(points, GivenGraph):
-        if len(roots) > 1:
-            raise ValueError(
-                f"{len(roots)} samples have no denser neighbour in the precomputed graph, and how far "
-                "the next denser one lies is not known; cut by max_link or min_prominence, or fit on "
-                "points or a dense matrix of distances"
-            )
-        return forest
     parent, delta = forest.parent.copy(), forest.delta.copy()
     parent[roots], delta[roots] = points.nearest_denser(roots, forest.rank, n_neighbors)
     return replace(forest, parent=parent, delta=delta)
@@ -116,10 +108,10 @@ def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
     A root that is no peak hands its hill over the saddle to the hill that it touches there.
     """
     samples = np.arange(len(forest.parent), dtype=np.int32)
-    links = np.where(forest.parent == -1, forest.crossing, forest.parent)
+    links = np.where(forest.parent == NO_POINT, forest.crossing, forest.parent)
     links[peaks] = samples[peaks]
-    if np.any(links == -1):
-        stranded = np.flatnonzero(links == -1)[0]
+    if np.any(links == NO_POINT):
+        stranded = np.flatnonzero(links == NO_POINT)[0]
         raise ValueError(f"sample {stranded} is no peak, and no link leads from it to one")
     ends = np.empty_like(links)
     follow_links(links, ends)
@@ -127,14 +119,20 @@ def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def without_halo(
-    labels: NDArray[np.int64], graph: NeighborGraph, density: NDArray[np.float64]
+    labels: NDArray[np.int64],
+    graph: NeighborGraph,
+    density: NDArray[np.float64],
+    max_link: float = np.inf,
 ) -> NDArray[np.int64]:
     """Labels with NOISE for samples less dense than the densest border sample of their cluster.
 
-    A border sample has a neighbour, in either direction, in another cluster.
+    A border sample has a neighbour, in either direction and nearer than `max_link`, in another
+    cluster.
     """
     border = np.zeros(len(labels), bool)
-    mark_border(graph.indptr, graph.indices, labels.astype(np.int32), border)
+    mark_border(
+        graph.indptr, graph.indices, graph.distances, float(max_link), labels.astype(np.int32), border
+    )
     highest_border = np.full(labels.max() + 1, -np.inf)
     np.maximum.at(highest_border, labels[border], density[border])
     return np.where(density < highest_border[labels], NOISE, labels)
@@ -144,11 +142,11 @@ def _prominence(
     density: NDArray[np.float64], parent: NDArray[np.int32], saddle: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     prominence = np.zeros(len(density))
-    roots = np.flatnonzero(parent == -1)
+    roots = np.flatnonzero(parent == NO_POINT)
     top, low = density[roots], density[saddle[roots]]
     with np.errstate(divide="ignore", invalid="ignore"):
         height = np.log(top) - np.log(low)
     height[top == low] = 0.0  # also where both are zero
-    height[saddle[roots] == -1] = np.inf
+    height[saddle[roots] == NO_POINT] = np.inf
     prominence[roots] = height
     return prominence

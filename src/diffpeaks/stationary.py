@@ -63,7 +63,8 @@ def stationary_law(transition: sparse.csr_array) -> np.ndarray:
             law, step = _iterate(inflow, np.ones(inflow.shape[0]), LAST_STEP)
             error = step * _way_per_step(inflow, law) if law.min() > 0 else np.nan
         residual = float(np.abs(inflow @ law - _outflow(inflow) * law).sum())
-    smallest = law.min()
+    # elimination never divides by a mass, so that a vanishing one does no harm there
+    smallest = 1.0 if inflow.shape[0] <= DIRECT_STATES else law.min()
     if not (error <= ERROR_BOUND and residual <= RESIDUAL_BOUND and smallest >= SMALLEST_MASS):
         raise ConvergenceError(
             f"no accurate stationary law: estimated error {error:.1e} (bound {ERROR_BOUND:g}),"

@@ -3,7 +3,7 @@
 from diffpeaks.density.base import GraphDensity, Needs, points_of
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
-from diffpeaks.density.named import PAPER_DENSITIES, resolved
+from diffpeaks.density.named import PAPER_DENSITIES, fitted_density
 
 __all__ = [
     "PAPER_DENSITIES",
@@ -12,6 +12,6 @@ __all__ = [
     "LocalContrast",
     "NaiveDensity",
     "Needs",
+    "fitted_density",
     "points_of",
-    "resolved",
 ]

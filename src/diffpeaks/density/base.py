@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, checked_params, validated, with_input_tags
-from diffpeaks._validation import check_finite, check_n_neighbors, check_positive
+from diffpeaks._validation import check_n_neighbors, check_positive
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import GivenGraph, PointSet, searchable
+from diffpeaks.neighbors import GivenGraph, PointSet, check_features, searchable
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "metric": [str, callable],
@@ -29,8 +29,8 @@ N_NEIGHBORS: list[Any] = [Interval(Integral, 1, None, closed="left")]
 class Needs(NamedTuple):
     """The graph that a density asks for."""
 
-    n_neighbors: Any = None
-    radius: Any = None
+    n_neighbors: int | None = None
+    radius: float | None = None
 
 
 def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
@@ -82,7 +82,8 @@ class GraphDensity(BaseEstimator):
         """`fit` on points whose graph has been searched already."""
         self._points = points
         self.graph_ = graph
-        self.n_neighbors_, self.radius_ = needs
+        self.n_neighbors_: Any = needs.n_neighbors
+        self.radius_: Any = needs.radius
         self.density_ = self.estimate(graph, needs)
         return self
 
@@ -93,14 +94,10 @@ class GraphDensity(BaseEstimator):
         neighbourhoods and their densities stay those of the fit.
         """
         check_is_fitted(self, "density_")
-        if isinstance(self._points, GivenGraph):
-            raise ValueError(
-                "a density fitted on a precomputed graph cannot place new points; fit on points or on "
-                "a dense matrix of distances"
-            )
+        points = self._points.searched()
         X = validated(self, X, reset=False)
-        check_finite(X)
-        return self._density_at(self._points, X)
+        check_features(X, self.metric)
+        return self._density_at(points, X)
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
         raise NotImplementedError
@@ -124,6 +121,4 @@ def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet
     """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
     if radius != "auto":
         return check_positive("radius", radius)
-    if isinstance(points, GivenGraph):
-        return points.given.radius
-    return points.typical_radius(int(settled_n_neighbors(n_neighbors, points) or 1))
+    return points.typical_radius(settled_n_neighbors(n_neighbors, points))

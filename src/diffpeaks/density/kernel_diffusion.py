@@ -135,15 +135,17 @@ class KernelDiffusion(GraphDensity):
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         ball = needs.radius is not None
-        reached = graph.within(needs.radius) if ball else nearest_or_all(graph, needs.n_neighbors)
-        if ball:
+        if needs.radius is None:
+            reached = nearest_or_all(graph, needs.n_neighbors)
+        else:
+            reached = graph.within(needs.radius)
             reached.check_symmetric()
         self._bandwidth = self._settled_bandwidth(graph, reached, needs)
         with np.errstate(over="ignore"):  # for the reader alone; the weights use lengths
             self.bandwidth_ = np.square(self._bandwidth.origin)
         weights = kernel_weights(reached, self.kernel, self._bandwidth)
         self._volume = row_sums(reached, weights)
-        self._reach = reached.distances[reached.indptr[1:] - 1]
+        self._reach = reached.reach
         if np.isinf(self.steps):
             return self._in_the_limit(reached, weights, reversible=ball and not self.teleport)
         return self._after_steps(transition(reached, weights, overwrite_weights=True))

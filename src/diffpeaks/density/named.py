@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from diffpeaks._validation import check_density
-from diffpeaks.density.base import GraphDensity, Needs
+from diffpeaks.density.base import GraphDensity, Needs, settled_n_neighbors
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
 from diffpeaks.graph import NeighborGraph
@@ -29,19 +29,46 @@ PAPER_DENSITIES: dict[str, Callable[[], GraphDensity]] = {
 class GivenDensity(GraphDensity):
     """Values, or a function of the graph, in the place of a density estimator."""
 
-    def __init__(self, source: Any = None, metric: Any = None) -> None:
+    def __init__(self, source: Any = None, n_neighbors: Any = "auto", metric: Any = None) -> None:
         self.source = source
+        self.n_neighbors = n_neighbors
         self.metric = metric
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        return Needs(points.automatic_n_neighbors())
+        return Needs(settled_n_neighbors(self.n_neighbors, points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         values = self.source(graph) if callable(self.source) else self.source
         return check_density(values, graph.n_samples)
 
+    def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
+        raise ValueError(
+            "a density given as values or as a function of the graph is not known at new samples; use "
+            "KernelDiffusion, NaiveDensity or LocalContrast"
+        )
 
-def resolved(density: Any, clusterer: Any) -> GraphDensity:
+
+def fitted_density(
+    density: Any, default: GraphDensity, clusterer: Any, points: PointSet | GivenGraph
+) -> GraphDensity:
+    """What a clusterer was given as density, fitted on its points with one search for both.
+
+    The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
+    a name brings its own.
+    """
+    if density is None:
+        density = default.set_params(n_neighbors=clusterer.n_neighbors)
+    elif isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
+        raise ValueError(
+            f"n_neighbors={clusterer.n_neighbors} has no effect, because the density {density!r} brings its "
+            "own neighbours; set them there"
+        )
+    estimator = _resolved(density, clusterer)
+    needs = estimator.needs(points)
+    return estimator.fit_graph(points, points.graph(*needs), needs)
+
+
+def _resolved(density: Any, clusterer: Any) -> GraphDensity:
     """A fresh estimator for `density`, with the clusterer's metric and search."""
     if isinstance(density, GraphDensity):
         return _with_settings_of(clusterer, clone(density))
@@ -50,7 +77,7 @@ def resolved(density: Any, clusterer: Any) -> GraphDensity:
             raise ValueError(f"density={density!r} is unknown; use one of {list(PAPER_DENSITIES)}")
         return _with_settings_of(clusterer, PAPER_DENSITIES[density]())
     if callable(density) or np.ndim(density) == 1:
-        return GivenDensity(density, clusterer.metric)
+        return GivenDensity(density, clusterer.n_neighbors, clusterer.metric)
     raise TypeError(
         f"density={density!r} is none of: an estimator such as KernelDiffusion(), a name in "
         f"{list(PAPER_DENSITIES)}, one value for each sample, a function of the graph"

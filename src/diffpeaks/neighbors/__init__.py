@@ -14,7 +14,7 @@ from diffpeaks.neighbors.points import SEARCHES, GivenGraph, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
 
-__all__ = ["GivenGraph", "PointSet", "neighbor_graph", "searchable"]
+__all__ = ["GivenGraph", "PointSet", "check_features", "is_precomputed", "neighbor_graph", "searchable"]
 
 
 def neighbor_graph(
@@ -60,6 +60,16 @@ def neighbor_graph(
     return points.graph(n_neighbors, radius)
 
 
+def is_precomputed(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def check_features(X: Any, metric: Any) -> None:
+    """Refuse NaN and infinity, unless the metric has a meaning for NaN."""
+    if not (isinstance(metric, str) and metric == "nan_euclidean"):
+        check_finite(X)
+
+
 def searchable(
     X: Any,
     metric: Any = "euclidean",
@@ -70,7 +80,7 @@ def searchable(
     """X with its metric and search, checked."""
     if search != "auto" and search not in SEARCHES:
         raise ValueError(f"search={search!r} is unknown; use one of {['auto', *SEARCHES]}")
-    if isinstance(metric, str) and metric == "precomputed":
+    if is_precomputed(metric):
         if isinstance(X, NeighborGraph):
             return GivenGraph(X)
         if sp.issparse(X):
@@ -83,6 +93,5 @@ def searchable(
     X = check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
     )
-    if metric != "nan_euclidean":
-        check_finite(X)
+    check_features(X, metric)
     return PointSet(space_of(X, metric, metric_params), search, n_jobs)

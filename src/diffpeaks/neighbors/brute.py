@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,39 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from diffpeaks._validation import check_graph_size
-from diffpeaks.neighbors.contract import ROUNDING, Neighbors, at_most, concatenated, first_of_rows
+from diffpeaks.graph import offsets
+from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
 from diffpeaks.neighbors.locations import Locations
-from diffpeaks.neighbors.spaces import MatrixSpace, Space
+from diffpeaks.neighbors.spaces import MatrixSpace
 
-_BLOCK_ENTRIES = 1 << 23
+_BLOCK_ENTRIES = 1 << 23  # of all threads together
+
+
+class _OneBlasThread:
+    """Keeps BLAS to one thread as long as any search needs it.
+
+    The limit belongs to the process: searches that overlap share it, and the last one lifts it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._n_users += 1
+            if self._n_users == 1:
+                self._limit = threadpool_limits(1, "blas")
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limit.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
 
 
 class BruteSearch:
@@ -66,19 +95,19 @@ class BruteSearch:
         self, block: Any, values: NDArray[Any], near: NDArray[np.bool_], most: int | None = None
     ) -> Neighbors:
         """The candidates of each query with their final distances."""
-        indptr = np.concatenate(([0], np.cumsum(near.sum(axis=1))))
+        indptr = offsets(near.sum(axis=1))
         indices = np.nonzero(near)[1].astype(np.int32)
         rows = self._locations.points_at(Neighbors(indptr, indices, values[near]), most)
         return self.space.settle(block, rows, 1)
 
     def _in_blocks(self, queries: Any, select: Callable[[Any], Neighbors]) -> Neighbors:
         n_queries = queries.shape[0]
-        step = max(1, _BLOCK_ENTRIES // self._locations.n_locations)
+        step = max(1, _BLOCK_ENTRIES // (self.n_threads * self._locations.n_locations))
         blocks = [queries[first : first + step] for first in range(0, n_queries, step)]
         parts: list[Neighbors] = []
         n_entries = 0
         # one thread a block; the product inside it must not start threads of its own
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.n_threads) as pool:
+        with _ONE_BLAS_THREAD, ThreadPoolExecutor(self.n_threads) as pool:
             for part in pool.map(select, blocks):
                 n_entries += len(part.indices)
                 check_graph_size(n_queries, n_entries)

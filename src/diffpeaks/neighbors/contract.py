@@ -1,33 +1,73 @@
-"""What every neighbour search promises. `tests/test_search_contract.py` holds each one to it."""
+"""What every space and every search promises; `tests/test_search_contract.py` holds them to it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from diffpeaks.graph import offsets
 
 # Relative difference below which two computations of one distance may disagree.
 ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 
 
 class Neighbors(NamedTuple):
-    """Neighbours of each query as flat rows, sorted by (distance, index)."""
+    """Points for each query as flat rows.
 
-    indptr: NDArray[Any]
-    indices: NDArray[Any]
+    What a search returns is sorted by (distance, index). Candidates on their way there are not, and
+    their distances are those that selected them, until a space has settled them.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
     distances: NDArray[Any]
 
 
+class Space(Protocol):
+    """Points and a metric.
+
+    A search may select with `block`, whose values are off by at most the slack it states; what is
+    kept gets its distance from `settle`.
+    """
+
+    points: Any
+    dtype: Any
+    minkowski_order: float | None  # the p of a metric that a kd-tree understands
+
+    def queries(self, X: Any) -> Any:
+        """Queries in the form that `block` and `settle` take."""
+
+    def restricted(self, which: NDArray[Any]) -> Self:
+        """The space of some of the points."""
+
+    def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
+        """Selection values of queries x points, and a bound on their error for each query."""
+
+    def limit(self, distance: Any) -> Any:
+        """The selection value of a distance, or of an array of them."""
+
+    def tree_radius(self, radius: Any) -> Any:
+        """The distance that a kd-tree on the points measures where the metric gives `radius`."""
+
+    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        """Distances from some of the points to some of the points."""
+
+    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+        """The same rows with final distances, in the order (distance, index)."""
+
+
 class Search(Protocol):
-    """Finds neighbours of queries among the points it was built on.
+    """Finds neighbours of queries among the points of a space, on some number of threads.
 
     The promise, to the last bit:
 
     - The order among points is (distance, index), and the distance of a pair is the one its space
       computes, whichever search proposed the pair. So two exact searches give equal arrays.
     - `nearest` returns exactly `n_neighbors` points a row, the first in that order.
-    - `within` returns all points at distance `radius` or less: the ball is closed.
+    - `within` returns all points at distance `radius` or less: the ball is closed. `reaching` does
+      so with a radius for each point.
     - A query that is one of the points finds itself like any other point. Putting it first in its
       own row is the graph builder's work, not the search's.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
@@ -36,9 +76,13 @@ class Search(Protocol):
 
     name: str
 
+    def __init__(self, space: Space, n_threads: int) -> None: ...
+
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors: ...
 
     def within(self, queries: Any, radius: float) -> Neighbors: ...
+
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors: ...
 
 
 def concatenated(parts: list[Neighbors]) -> Neighbors:
@@ -47,7 +91,7 @@ def concatenated(parts: list[Neighbors]) -> Neighbors:
         return parts[0]
     lengths = np.concatenate([np.diff(part.indptr) for part in parts])
     return Neighbors(
-        np.concatenate(([0], np.cumsum(lengths))),
+        offsets(lengths),
         np.concatenate([part.indices for part in parts]),
         np.concatenate([part.distances for part in parts]),
     )
@@ -68,5 +112,5 @@ def first_of_rows(rows: Neighbors, n_neighbors: int) -> Neighbors:
 def at_most(rows: Neighbors, limit: Any) -> Neighbors:
     """Only entries at distance `limit` or less, one limit for all or one for each entry."""
     inside = rows.distances <= limit
-    kept = np.concatenate(([0], np.cumsum(inside)))
+    kept = offsets(inside)
     return Neighbors(kept[rows.indptr], rows.indices[inside], rows.distances[inside])

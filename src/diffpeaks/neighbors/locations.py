@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import Neighbors
 
 _LEXSORT_FEATURES = 16  # beyond, one comparison of whole rows is faster than a pass for each feature
@@ -53,7 +54,7 @@ class Locations:
         counts = self.counts[rows.indices]
         if most is not None:
             counts = np.minimum(counts, most)
-        ends = np.concatenate(([0], np.cumsum(counts)))
+        ends = offsets(counts)
         positions = np.arange(ends[-1]) + np.repeat(self._starts[rows.indices] - ends[:-1], counts)
         distances = np.repeat(rows.distances, counts)
         return Neighbors(ends[rows.indptr], self._members[positions], distances)

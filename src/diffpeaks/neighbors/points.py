@@ -14,13 +14,13 @@ from diffpeaks._validation import (
     check_positive,
     n_threads,
 )
-from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph import NeighborGraph, offsets
 from diffpeaks.neighbors.brute import BruteSearch
-from diffpeaks.neighbors.contract import Neighbors, Search
-from diffpeaks.neighbors.spaces import Space
+from diffpeaks.neighbors.contract import Neighbors, Search, Space
 from diffpeaks.neighbors.trees import TreeSearch
+from diffpeaks.order import NO_POINT
 
-SEARCHES: dict[str, type[TreeSearch] | type[BruteSearch]] = {"tree": TreeSearch, "brute": BruteSearch}
+SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "brute": BruteSearch}
 _SAMPLE = 512  # points of a sample for a typical length: its median is known to a few percent
 
 
@@ -67,6 +67,10 @@ class PointSet:
         longer = self.search.nearest(self.space.points[short], int(n_neighbors or 0))
         return _with_rows(rows, short, longer)
 
+    def searched(self) -> PointSet:
+        """The points themselves, which can take queries."""
+        return self
+
     def nearest_to(self, X: Any, n_neighbors: int) -> Neighbors:
         """The nearest points of each new sample."""
         return self.search.nearest(self.space.queries(X), n_neighbors)
@@ -77,7 +81,7 @@ class PointSet:
 
     def reaching(self, X: Any, reach: NDArray[Any]) -> Neighbors:
         """The points that lie no farther from each new sample than their own `reach`."""
-        return BruteSearch(self.space, self.n_threads).reaching(self.space.queries(X), reach)
+        return self.search.reaching(self.space.queries(X), reach)
 
     def nearest_denser(
         self, points: NDArray[Any], rank: NDArray[Any], n_neighbors: int
@@ -85,9 +89,9 @@ class PointSet:
         """The exact nearest point of lower rank for each of `points`, beyond `n_neighbors` nearest.
 
         The number of neighbours looked at grows fourfold until a denser one is among them; the
-        densest point of all finds none: -1 and infinity.
+        densest point of all finds none: NO_POINT and infinity.
         """
-        parent = np.full(len(points), -1, np.int32)
+        parent = np.full(len(points), NO_POINT, np.int32)
         delta = np.full(len(points), np.inf)
         left = np.flatnonzero(rank[points] > 0)
         while len(left):
@@ -102,7 +106,7 @@ class PointSet:
                 parent[block[rows]] = indices[rows, first_denser[rows]]
                 distances = found.distances.reshape(len(block), n_neighbors)
                 delta[block[rows]] = distances[rows, first_denser[rows]]
-            left = left[parent[left] == -1]
+            left = left[parent[left] == NO_POINT]
         return parent, delta
 
     def automatic_n_neighbors(self) -> int:
@@ -115,8 +119,9 @@ class PointSet:
         distances = self.space.between(first, second)
         return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
 
-    def typical_radius(self, n_neighbors: int) -> float:
+    def typical_radius(self, n_neighbors: int | None) -> float:
         """Median distance to the `n_neighbors`-th neighbour, over points where it is not zero."""
+        n_neighbors = n_neighbors or self.automatic_n_neighbors()
         sample = self._sample(np.random.RandomState(0))
         found = self.search.nearest(self.space.points[sample], n_neighbors)
         farthest = found.distances[found.indptr[1:] - 1]
@@ -134,14 +139,14 @@ class PointSet:
 
 
 class GivenGraph:
-    """A graph that the user brought: it can be filtered, not searched further."""
+    """A graph that the user brought: it can be filtered, but knows nothing beyond its rows."""
 
     def __init__(self, graph: NeighborGraph) -> None:
         self.given = graph
         self.n_samples = graph.n_samples
-        self.n_threads = n_threads(None)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
+        """The rows cut to what is asked for; with both, the whole rows, which hold either."""
         if radius is not None and n_neighbors is not None:
             self.given.check_holds(n_neighbors, radius)
             return self.given
@@ -152,6 +157,37 @@ class GivenGraph:
     def automatic_n_neighbors(self) -> None:
         """No number: rows may differ in length, and each counts as a whole."""
         return None
+
+    def typical_distance(self, random: np.random.RandomState) -> float:
+        """Unknown, and so no link is too long."""
+        return np.inf
+
+    def typical_radius(self, n_neighbors: int | None) -> float:
+        """The whole of each row, if rows are balls."""
+        if self.given.radius == 0:
+            raise ValueError(
+                "radius='auto' needs a graph of balls, but this one holds nearest neighbours and is complete "
+                "up to radius 0; build it with neighbor_graph(X, radius=...), or use a density on n_neighbors"
+            )
+        return self.given.radius
+
+    def nearest_denser(
+        self, points: NDArray[Any], rank: NDArray[Any], n_neighbors: int
+    ) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        if len(points) > 1:
+            raise ValueError(
+                f"{len(points)} samples have no denser neighbour in the precomputed graph, and how far the "
+                "next denser one lies is not known; cut by max_link or min_prominence, or fit on points or a "
+                "dense matrix of distances"
+            )
+        return np.full(1, NO_POINT, np.int32), np.full(1, np.inf)
+
+    def searched(self) -> PointSet:
+        """Refuses: there are no points to which new samples could be compared."""
+        raise ValueError(
+            "what was fitted on a precomputed graph cannot place new samples; fit on points or on a dense "
+            "matrix of distances"
+        )
 
 
 def _automatic_search(space: Space) -> str:
@@ -169,7 +205,7 @@ def _with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> 
     lengths = np.diff(rows.indptr)
     kept_entries = np.repeat(~replaced, lengths)
     lengths[which] = np.diff(replacement.indptr)
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    indptr = offsets(lengths)
     from_replacement = np.repeat(replaced, lengths)
     indices = np.empty(indptr[-1], np.int32)
     distances = np.empty(indptr[-1], rows.distances.dtype)

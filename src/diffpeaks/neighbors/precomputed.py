@@ -23,7 +23,10 @@ def space_from_matrix(X: Any) -> MatrixSpace:
 
 
 def graph_from_sparse(X: Any) -> NeighborGraph:
-    """A sparse graph of distances; stored zeros are neighbours, the point itself is added if absent."""
+    """A sparse graph of distances; stored zeros are neighbours, the point itself is added if absent.
+
+    To say that rows of one length are whole balls, make a `NeighborGraph` with their radius.
+    """
     X = sp.csr_array(X)
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
@@ -44,7 +47,10 @@ def graph_from_sparse(X: Any) -> NeighborGraph:
     indptr[1:] += np.cumsum(~has_self)
     sort_rows(indptr, indices, distances, 1)
     move_self_first(indptr, indices, distances, 1)
-    return NeighborGraph(indptr, indices, distances)
+    degrees = np.diff(indptr)
+    # rows of one length are nearest neighbours, about whose balls nothing is known; others are balls
+    nearest = degrees[0] > 1 and np.all(degrees == degrees[0]) and degrees[0] < len(degrees)
+    return NeighborGraph(indptr, indices, distances, radius=0.0 if nearest else np.inf)
 
 
 def _check_distances(shape: tuple[int, ...], values: Any, diagonal: Any) -> None:

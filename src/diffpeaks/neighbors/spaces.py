@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,45 +12,11 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_distances, check_scale, some_of
-from diffpeaks.neighbors.contract import ROUNDING, Neighbors
+from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space
 
 _EUCLIDEAN = {"euclidean", "l2", "sqeuclidean", "cosine"}
 _MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
-_BOOLEAN = {"dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"}
-_PAIR_BLOCK = 1 << 18
-
-
-class Space(Protocol):
-    """Points and a metric.
-
-    A search may select with `block`, whose values are off by at most the slack it states; what is
-    kept gets its distance from `settle`.
-    """
-
-    points: Any
-    dtype: Any
-    minkowski_order: float | None  # the p of a metric that a kd-tree understands
-
-    def queries(self, X: Any) -> Any:
-        """Queries in the form that `block` and `settle` take."""
-
-    def restricted(self, which: NDArray[Any]) -> Self:
-        """The space of some of the points."""
-
-    def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
-        """Selection values of queries x points, and a bound on their error for each query."""
-
-    def limit(self, distance: Any) -> Any:
-        """The selection value of a distance, or of an array of them."""
-
-    def tree_radius(self, radius: float) -> float:
-        """The distance that a kd-tree on the points measures where the metric gives `radius`."""
-
-    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        """Distances from some of the points to some of the points."""
-
-    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
-        """The same rows with final distances, in the order (distance, index)."""
+_PAIR_BLOCK_VALUES = 1 << 22
 
 
 class EuclideanSpace:
@@ -66,45 +32,45 @@ class EuclideanSpace:
         self.minkowski_order = None if sp.issparse(X) else 2.0
         self.points = self._directions(X)
         self._block_dtype = check_scale(self.points, self.dtype)
+        self._centered: dict[Any, tuple[Any, NDArray[np.float64]]] = {}
 
     def _directions(self, X: Any) -> Any:
         return _unit_vectors(X) if self.metric == "cosine" else X
 
     def queries(self, X: Any) -> Any:
-        X = self._directions(_like(self.points, X))
-        check_scale(X, self.dtype)
-        return X
+        return self._directions(_like(self.points, X))
 
     def restricted(self, which: NDArray[Any]) -> Self:
         part = copy.copy(self)
-        part.points = self.points[which]
+        part.points, part._centered = self.points[which], {}
+        part.__dict__.pop("_center", None)
         return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_centered": {}}
 
     @cached_property
     def _center(self) -> Any:
         return 0.0 if sp.issparse(self.points) else self.points.mean(axis=0, dtype=np.float64)
 
-    @cached_property
-    def _centered(self) -> tuple[Any, NDArray[np.float64]]:
-        """Centred points and their squared norms, which only blocks need."""
-        centered = self._shift(self.points)
-        return centered, _squared_norms(centered)
-
-    def _shift(self, X: Any) -> Any:
-        shifted = X if sp.issparse(X) else X - self._center
-        return shifted.astype(self._block_dtype, copy=False)
+    def _shifted(self, X: Any, dtype: Any) -> tuple[Any, NDArray[np.float64]]:
+        """Centred rows and their squared norms."""
+        shifted = (X if sp.issparse(X) else X - self._center).astype(dtype, copy=False)
+        return shifted, _squared_norms(shifted)
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
-        shifted = self._shift(queries)
-        norms = _squared_norms(shifted)
-        points, point_norms = self._centered
+        dtype = np.promote_types(self._block_dtype, check_scale(queries, self.dtype))
+        if dtype not in self._centered:
+            self._centered[dtype] = self._shifted(self.points, dtype)
+        points, point_norms = self._centered[dtype]
+        shifted, norms = self._shifted(queries, dtype)
         products = shifted @ points.T
         squared = products.toarray() if sp.issparse(products) else products
         squared *= -2
         squared += norms[:, None]
         squared += point_norms
         # rounding of the dot products, the norms and the shift, each below (d + 8) eps |.|^2
-        unit = 2 * (queries.shape[1] + 8) * float(np.finfo(self._block_dtype).eps)
+        unit = 2 * (queries.shape[1] + 8) * float(np.finfo(dtype).eps)
         slack = unit * (norms + point_norms.max() + np.sum(self._center**2))
         return squared, slack[:, None]
 
@@ -113,8 +79,8 @@ class EuclideanSpace:
             return 2 * distance
         return distance if self.metric == "sqeuclidean" else distance**2
 
-    def tree_radius(self, radius: float) -> float:
-        return radius if self.metric in ("euclidean", "l2") else float(np.sqrt(self.limit(radius)))
+    def tree_radius(self, radius: Any) -> Any:
+        return radius if self.metric in ("euclidean", "l2") else np.sqrt(self.limit(radius))
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         indptr = np.arange(len(first) + 1, dtype=np.int64) * len(second)
@@ -140,13 +106,15 @@ class MetricSpace:
     """Any other metric of scikit-learn, by name or callable: the block's values are the distances."""
 
     def __init__(self, X: Any, metric: Any, params: dict[str, Any]) -> None:
+        from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+
         self.dtype = X.dtype
         self.metric = metric
-        self.points = X.astype(bool) if metric in _BOOLEAN else X
+        self.points = X.astype(bool) if metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
         self.params = _fixed_params(X, metric, params)
         order = params.get("p", 2.0) if metric == "minkowski" else _MINKOWSKI_ORDER.get(metric)
-        weighted = params.get("w") is not None
-        self.minkowski_order = None if weighted or sp.issparse(X) else order
+        beyond_trees = sp.issparse(X) or params.get("w") is not None or (order is not None and order < 1)
+        self.minkowski_order = None if beyond_trees else order
 
     def queries(self, X: Any) -> Any:
         return _like(self.points, X)
@@ -177,7 +145,7 @@ class MetricSpace:
     def limit(self, distance: Any) -> Any:
         return distance
 
-    def tree_radius(self, radius: float) -> float:
+    def tree_radius(self, radius: Any) -> Any:
         return radius
 
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
@@ -220,7 +188,7 @@ class MatrixSpace:
     def limit(self, distance: Any) -> Any:
         return distance
 
-    def tree_radius(self, radius: float) -> float:
+    def tree_radius(self, radius: Any) -> Any:
         return radius
 
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
@@ -268,16 +236,18 @@ def _squared_norms(X: Any) -> NDArray[np.float64]:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def _pair_blocks(rows: Neighbors) -> Any:
+def _pair_blocks(rows: Neighbors, values_each: int) -> Any:
+    """Blocks of pairs whose coordinates stay small in memory."""
     owners = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
-    for first in range(0, len(owners), _PAIR_BLOCK):
-        part = slice(first, first + _PAIR_BLOCK)
+    step = max(1, _PAIR_BLOCK_VALUES // max(1, values_each))
+    for first in range(0, len(owners), step):
+        part = slice(first, first + step)
         yield part, owners[part], rows.indices[part]
 
 
 def _sparse_pairs(queries: Any, points: Any, rows: Neighbors, squared: bool) -> NDArray[Any]:
     sums = np.empty(len(rows.indices))
-    for part, query, point in _pair_blocks(rows):
+    for part, query, point in _pair_blocks(rows, points.nnz // points.shape[0]):
         difference = queries[query].astype(np.float64) - points[point].astype(np.float64)
         sums[part] = _squared_norms(difference)
     return sums if squared else np.sqrt(sums)
@@ -285,7 +255,7 @@ def _sparse_pairs(queries: Any, points: Any, rows: Neighbors, squared: bool) -> 
 
 def _minkowski_pairs(queries: Any, points: Any, rows: Neighbors, order: float) -> NDArray[Any]:
     distances = np.empty(len(rows.indices))
-    for part, query, point in _pair_blocks(rows):
+    for part, query, point in _pair_blocks(rows, points.shape[1]):
         difference = queries[query].astype(np.float64) - points[point]
         distances[part] = np.linalg.norm(difference, ord=order, axis=1)
     return distances

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from diffpeaks._validation import check_graph_size
-from diffpeaks.neighbors.contract import ROUNDING, Neighbors, at_most, concatenated, first_of_rows
+from diffpeaks.graph import offsets
+from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
 from diffpeaks.neighbors.locations import Locations
-from diffpeaks.neighbors.spaces import Space
 
 _BLOCK_ENTRIES = 1 << 22
 
@@ -53,6 +53,18 @@ class TreeSearch:
             check_graph_size(len(queries), sum(len(part.indices) for part in parts))
         return concatenated(parts)
 
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
+        points, radius = self.space.points, self.space.tree_radius(reach.astype(np.float64)) * self._tie
+        around = cKDTree(queries)
+        found = _flat(
+            around.query_ball_point(points, radius, p=self.space.minkowski_order, workers=self.n_threads)
+        )
+        point = np.repeat(np.arange(len(points), dtype=np.int32), np.diff(found.indptr))
+        by_query = np.argsort(found.indices, kind="stable")
+        indptr = offsets(np.bincount(found.indices, minlength=len(queries)))
+        rows = self.space.settle(queries, _unmeasured(indptr, point[by_query]), self.n_threads)
+        return at_most(rows, reach[rows.indices])
+
     def _query(self, queries: Any, n_locations: int) -> tuple[NDArray[Any], NDArray[Any]]:
         order = self.space.minkowski_order
         distances, found = self._tree.query(queries, n_locations, p=order, workers=self.n_threads)
@@ -85,7 +97,7 @@ class TreeSearch:
     def _settled(
         self, queries: Any, found: NDArray[Any], listed: NDArray[Any], n_neighbors: int
     ) -> Neighbors:
-        indptr = np.concatenate(([0], np.cumsum(listed.sum(axis=1))))
+        indptr = offsets(listed.sum(axis=1))
         candidates = self._locations.points_at(_unmeasured(indptr, found[listed]), n_neighbors)
         return first_of_rows(self.space.settle(queries, candidates, self.n_threads), n_neighbors)
 
@@ -105,9 +117,14 @@ class TreeSearch:
     def _ball(self, queries: Any, radius: Any, most: int | None = None) -> Neighbors:
         order = self.space.minkowski_order
         balls = self._tree.query_ball_point(queries, radius, p=order, workers=self.n_threads)
-        indptr = np.concatenate(([0], np.cumsum([len(ball) for ball in balls]))).astype(np.int64)
-        found = np.fromiter((i for ball in balls for i in ball), np.int32, int(indptr[-1]))
-        return self._locations.points_at(_unmeasured(indptr, found), most)
+        return self._locations.points_at(_flat(balls), most)
+
+
+def _flat(balls: Any) -> Neighbors:
+    """Lists of indices, as the tree returns them, as rows."""
+    indptr = offsets(np.array([len(ball) for ball in balls]))
+    indices = np.fromiter((i for ball in balls for i in ball), np.int32, int(indptr[-1]))
+    return _unmeasured(indptr, indices)
 
 
 def _unmeasured(indptr: NDArray[Any], indices: NDArray[Any]) -> Neighbors:
