@@ -11,7 +11,7 @@ from sklearn.cluster import HDBSCAN
 from sklearn.datasets import load_digits
 from sklearn.manifold import TSNE
 
-from diffpeaks import DensityPeaks
+from diffpeaks import NOISE, DensityPeaks
 from diffpeaks.metrics import bcubed_scores
 from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay
 
@@ -32,7 +32,7 @@ def main(path="digits.png"):
     ):
         DensityDisplay(plane, model.density_, labels, peaks).plot(ax)
         ax.set_axis_off()
-        score, noise = 100 * bcubed_scores(y, labels).f, np.mean(labels == -1)
+        score, noise = 100 * bcubed_scores(y, labels).f, np.mean(labels == NOISE)
         ax.set_title(f"{name}: {labels.max() + 1} clusters, {noise:.0%} noise, BCubed F {score:.1f}")
     figure.savefig(path, dpi=90)
 

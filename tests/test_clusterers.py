@@ -149,3 +149,43 @@ def test_all_noise_and_no_noise():
     assert np.all(DensityDBSCAN(min_density=1e9).fit(X).labels_ == -1)
     assert np.all(DensityDBSCAN(min_density=0).fit(X).labels_ >= 0)
     assert DensityDBSCAN(min_density=1e9).fit(X).n_clusters_ == 0
+
+
+def test_recut_of_dbscan_equals_a_fit_with_that_threshold():
+    X = general_position(10, 150)
+    model = DensityDBSCAN().fit(X)
+    for cut in ({}, {"min_density": 1.3}, {"border": False}, {"min_density": 0.7, "border": False}):
+        np.testing.assert_array_equal(model.recut(**cut), DensityDBSCAN(**cut).fit(X).labels_)
+    assert set(model.peak_indices_) <= set(model.forest_.roots) | set(model.core_sample_indices_)
+
+
+def test_recut_belongs_to_the_fit_not_to_later_parameters():
+    X = np.random.default_rng(0).normal(size=(1500, 5))
+    model = DensityPeaks(random_state=np.random.RandomState(0)).fit(X)
+    np.testing.assert_array_equal(model.recut(), model.labels_)
+    before = model.recut(min_prominence=0.3)
+    np.testing.assert_array_equal(model.set_params(density="lc").recut(min_prominence=0.3), before)
+
+
+def test_recut_of_a_subclass():
+    class Halved(DensityPeaks):
+        def __init__(self, share=0.5):
+            super().__init__(min_prominence=share)
+            self.share = share
+
+    X = general_position(11)
+    assert Halved().fit(X).recut(n_clusters=3).max() == 2
+
+
+def test_where_distances_concentrate_prominence_alone_decides():
+    X, y = make_blobs(500, 500, centers=5, center_box=(-1, 1), random_state=0)
+    model = DensityPeaks().fit(X)
+    assert model.cut_.max_link == np.inf
+    assert same_partition(model.labels_, y)
+
+
+@pytest.mark.parametrize("n_neighbors", [5, 9])
+def test_neighbours_for_values_in_dbscan(n_neighbors):
+    X = general_position(12)
+    model = DensityDBSCAN(np.ones(len(X)), n_neighbors=n_neighbors).fit(X)
+    assert model.graph_.n_neighbors == n_neighbors

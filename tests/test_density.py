@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from diffpeaks import DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity, neighbor_graph
 from diffpeaks.density import PAPER_DENSITIES
-from diffpeaks.kernels import KERNELS
+from diffpeaks.kernels import KERNELS, kernel_weights
 
 steps_and_teleport = st.sampled_from([(1, 0.0), (2, 0.0), (7, 0.0), (3, 0.2), (np.inf, 0.1), (np.inf, 0.9)])
 kernel_names = st.sampled_from(list(KERNELS))
@@ -177,3 +177,33 @@ def test_rows_of_different_length_count_as_a_whole():
     fitted = KernelDiffusion(steps=2, metric="precomputed").fit(graph)
     np.testing.assert_allclose(fitted.density_, reference.diffuse(P, 2), rtol=1e-12)
     assert DensityPeaks(metric="precomputed").fit(graph).n_clusters_ < len(rows) / 3
+
+
+@pytest.mark.parametrize("density", DENSITIES, ids=str)
+def test_far_from_all_samples_nothing_is_left(density):
+    density.fit(general_position(2, 70))
+    lonely = density.score_samples([[1e6, 1e6]])
+    assert lonely == pytest.approx(getattr(density, "teleport", 0.0))
+
+
+def test_asymmetric_metric_is_measured_from_the_samples():
+    def uphill(x, y):
+        return np.abs(x - y).sum() * (2.0 if y[0] > x[0] else 1.0)
+
+    X = general_position(3, 40)
+    density = KernelDiffusion(6, metric=uphill).fit(X)
+    np.testing.assert_allclose(density.score_samples(X), density.density_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["naive", "lc", "kd-sym", "fkd-sym"])
+def test_balls_are_not_made_up_from_nearest_neighbours(name):
+    graph = neighbor_graph(general_position(4), 8)
+    for given_graph in (graph, graph.to_scipy()):
+        with pytest.raises(ValueError, match=r"graph of balls.*neighbor_graph\(X, radius"):
+            DensityPeaks(name, metric="precomputed").fit(given_graph)
+
+
+def test_float32_distances_are_weighted_in_double():
+    graph = neighbor_graph(general_position(5).astype(np.float32), 8)
+    weights = kernel_weights(graph, "gaussian", 0.002)
+    np.testing.assert_allclose(weights, np.exp(-(graph.distances.astype(float) ** 2) / 0.002), rtol=1e-9)

@@ -112,13 +112,16 @@ def test_largest_density_times_delta(case, data):
     np.testing.assert_array_equal(peaks[peak_labels(forest, peaks)], reference.dpc_labels(parent, expected))
 
 
-@given(case=hilly())
-def test_halo(case):
-    _, graph, density = case
-    forest = peak_forest(graph, density)
+@given(case=hilly(), max_link=max_links)
+def test_halo(case, max_link):
+    X, graph, density = case
+    forest = peak_forest(graph, density, max_link=max_link)
     labels = peak_labels(forest, forest.roots)
-    halo = np.array(reference.halo(rows_of(graph), labels, density))
-    np.testing.assert_array_equal(without_halo(labels, graph, density), np.where(halo, -1, labels))
+    D = reference.euclidean_distances(X)
+    short = [[j for j in row if D[i][j] < max_link] for i, row in enumerate(rows_of(graph))]
+    halo = np.array(reference.halo(short, labels, density))
+    found = without_halo(labels, graph, density, max_link)
+    np.testing.assert_array_equal(found, np.where(halo, -1, labels))
 
 
 def test_one_total_order():
@@ -127,8 +130,9 @@ def test_one_total_order():
     assert density_order(density, second).tolist() == [1, 3, 2, 0, 4]
 
 
-def test_threads_and_float32_give_the_same_forest():
-    X = np.random.default_rng(0).normal(size=(20_000, 2)).astype(np.float32)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_number_of_threads_changes_nothing(dtype):
+    X = np.random.default_rng(0).normal(size=(20_000, 2)).astype(dtype)
     one, four = (DensityPeaks(n_jobs=n).fit(X) for n in (1, 4))
     for name in ("parent", "delta", "prominence", "saddle", "crossing"):
         np.testing.assert_array_equal(getattr(one.forest_, name), getattr(four.forest_, name))

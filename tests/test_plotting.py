@@ -5,6 +5,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from clouds import general_position
+from sklearn.exceptions import NotFittedError
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion
 
@@ -60,8 +61,14 @@ def test_own_axes_are_used():
     assert DecisionGraphDisplay.from_estimator(model, ax=ax).ax_ is ax
 
 
-def test_unknown_colour_is_refused():
+def test_what_cannot_be_drawn_is_refused():
     X = general_position(3)
+    with pytest.raises(ValueError, match=r"KernelDiffusion has no clusters.*'density'"):
+        DensityDisplay.from_estimator(KernelDiffusion().fit(X), X, color="cluster")
+    with pytest.raises(NotFittedError):
+        DensityDisplay.from_estimator(DensityPeaks(), X)
+    with pytest.raises(ValueError, match=r"shape \(3,\) and delta \(2,\)"):
+        DecisionGraphDisplay(np.ones(3), np.ones(2)).plot()
     with pytest.raises(ValueError, match=r"'size'.*'density' or 'cluster'"):
         DensityDisplay.from_estimator(DensityPeaks().fit(X), X, color="size")
 
@@ -73,7 +80,7 @@ def test_without_matplotlib_the_message_says_what_to_install():
         "DecisionGraphDisplay([1.0], [1.0]).plot()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install diffpeaks[plot]" in run.stderr
+    assert "pip install matplotlib" in run.stderr
 
 
 def test_the_demo_writes_labels_and_a_picture(tmp_path, capsys):

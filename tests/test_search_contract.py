@@ -1,5 +1,8 @@
 """Every search keeps the promise of `diffpeaks.neighbors.contract.Search`."""
 
+import threading
+import tracemalloc
+
 import numpy as np
 import pytest
 import reference
@@ -7,7 +10,9 @@ import scipy.sparse as sp
 from clouds import clouds, clouds_and_k, general_position, radii, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_info
 
 from diffpeaks import neighbor_graph
 from diffpeaks.neighbors import searchable
@@ -150,3 +155,58 @@ def test_automatic_search_is_readable(n, d, chosen):
     assert points.search.name == chosen
     if n == 50:
         assert points.graph(3).search == chosen
+
+
+@searches
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+def test_reaching_has_a_radius_for_each_point(search, metric):
+    X, queries = general_position(0), general_position(1, 17)
+    reach = np.random.default_rng(0).uniform(0, 2, len(X))
+    found = searchable(X, metric, search).reaching(queries, reach)
+    near = pairwise_distances(queries, X, metric=metric) <= reach
+    np.testing.assert_array_equal(np.diff(found.indptr), near.sum(axis=1))
+    owners = np.repeat(np.arange(17), np.diff(found.indptr))
+    assert near[owners, found.indices].all()
+
+
+@pytest.mark.parametrize(("p", "scale"), [(100, 1e-4), (100, 1e3), (3, 1e-120), (12, 1e30), (0.5, 1.0)])
+def test_minkowski_of_any_order_at_any_scale(p, scale):
+    X = general_position(0)
+    params = {"p": p}
+    expected = neighbor_graph(X, 6, metric="minkowski", metric_params=params)
+    scaled = neighbor_graph(X * scale, 6, metric="minkowski", metric_params=params)
+    np.testing.assert_array_equal(scaled.indices, expected.indices)
+    np.testing.assert_allclose(scaled.distances, expected.distances * scale, rtol=1e-9)
+
+
+def test_nan_euclidean_is_exact_far_from_the_origin():
+    X = np.random.default_rng(0).normal(size=(200, 3)) + 1e8
+    by_nan, plain = (neighbor_graph(X, 6, metric=metric) for metric in ("nan_euclidean", "euclidean"))
+    np.testing.assert_array_equal(by_nan.indices, plain.indices)
+    np.testing.assert_allclose(by_nan.distances, plain.distances, rtol=1e-12)
+
+
+def test_one_direction_is_one_location_under_cosine():
+    X = general_position(0, 50, 5)
+    graph = neighbor_graph(np.vstack([X, 3.3 * X, 7.7e5 * X]), 3, metric="cosine")
+    assert np.all(graph.distances == 0)
+
+
+def test_overlapping_searches_give_blas_its_threads_back():
+    before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    X = np.random.default_rng(0).normal(size=(3000, 40))
+    fits = [threading.Thread(target=neighbor_graph, args=(X[i:], 10)) for i in range(4)]
+    for fit in fits:
+        fit.start()
+    for fit in fits:
+        fit.join()
+    assert [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"] == before
+
+
+def test_pairs_are_settled_in_bounded_memory():
+    X = np.random.default_rng(0).normal(size=(400, 2000))
+    tracemalloc.start()
+    neighbor_graph(X, 200, metric="manhattan", n_jobs=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * X.nbytes  # all pairs at once would take 200 copies of X

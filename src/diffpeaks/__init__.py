@@ -6,11 +6,13 @@ from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import neighbor_graph
 from diffpeaks.order import NOISE
+from diffpeaks.stationary import ConvergenceError
 
 __version__ = "0.1.0"
 
 __all__ = [
     "NOISE",
+    "ConvergenceError",
     "DensityDBSCAN",
     "DensityPeaks",
     "KernelDiffusion",

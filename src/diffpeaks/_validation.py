@@ -59,14 +59,16 @@ def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def check_scale(X: Any, dtype: Any) -> Any:
-    """Refuse values whose squares leave the range of floats; the dtype in which blocks are safe."""
-    largest, bound = float(abs(X).max()), 1e153 / np.sqrt(X.shape[1])
-    if largest and not 1e-150 <= largest <= bound:
+    """Refuse values whose squares a float of that dtype cannot hold; the dtype in which blocks are safe."""
+    largest = float(abs(X).max())
+    low, high = (1e-150, 1e153) if dtype == np.float64 else (1e-15, 1e18)
+    high /= np.sqrt(X.shape[1])
+    if largest and not low <= largest <= high:
         raise ValueError(
-            f"the largest value of X is {largest:.3g} in size; it must lie between 1e-150 and {bound:.3g}, "
+            f"the largest value of X is {largest:.3g} in size; it must lie between {low:g} and {high:.3g}, "
             "where squares of distances stay in the range of floats; rescale X, for example X / abs(X).max()"
         )
-    return dtype if not largest or 1e-15 <= largest <= 1e15 else np.dtype(np.float64)
+    return X.dtype if not largest or 1e-15 <= largest <= 1e15 else np.dtype(np.float64)
 
 
 def check_distances(distances: NDArray[Any], origin: str) -> None:

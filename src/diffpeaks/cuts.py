@@ -12,8 +12,9 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 
-# A neighbour nearly as far as a random sample is no neighbour.
+# A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all.
 LINK_SHARE_OF_TYPICAL = 0.7
+LEAST_LINKED_SHARE = 0.01
 # The noise of a log density over k neighbours goes like 1 / sqrt(k).
 PROMINENCE_TIMES_SQRT_K = 3.5
 
@@ -40,13 +41,20 @@ class Cut:
 def automatic_cut(points: PointSet | GivenGraph, graph: NeighborGraph, random_state: object = None) -> Cut:
     """Links against the distance of random pairs, prominence against sampling noise.
 
-    A precomputed graph does not know how far random pairs are: there, prominence alone decides.
+    Prominence alone decides on a precomputed graph, which does not know how far random pairs are, and
+    where hardly any sample has a neighbour that is nearer than they are.
     """
     random = check_random_state(0 if random_state is None else random_state)
-    typical = points.typical_distance(random)
-    max_link = LINK_SHARE_OF_TYPICAL * typical if typical > 0 else np.inf
+    max_link = LINK_SHARE_OF_TYPICAL * points.typical_distance(random)
+    if np.mean(_nearest_distance(graph) < max_link) < LEAST_LINKED_SHARE:
+        max_link = np.inf  # distances have concentrated: lengths tell nothing
     mean_degree = len(graph.indices) / graph.n_samples
     return Cut(None, float(max_link), float(PROMINENCE_TIMES_SQRT_K / np.sqrt(mean_degree)))
+
+
+def _nearest_distance(graph: NeighborGraph) -> NDArray[np.float64]:
+    """Distance from each sample to the next one in its row, zero where it is alone."""
+    return graph.distances[np.minimum(graph.indptr[:-1] + 1, graph.indptr[1:] - 1)]
 
 
 def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> NDArray[np.int64]:
@@ -62,6 +70,8 @@ def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> 
         may_be &= forest.delta >= cut.max_link
     if cut.min_prominence > 0:
         may_be &= forest.prominence >= cut.min_prominence
+    if cut.n_clusters > len(density):
+        raise ValueError(f"n_clusters={cut.n_clusters} is more than n_samples={len(density)}; ask for fewer")
     candidates = np.flatnonzero(may_be)
     if len(candidates) < cut.n_clusters:
         raise ValueError(

@@ -17,6 +17,8 @@ from sklearn.datasets import load_digits
 from diffpeaks import DensityDBSCAN, DensityPeaks
 from diffpeaks.density import PAPER_DENSITIES
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
+from diffpeaks.order import NOISE
+from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay, pyplot
 
 
 def competitors(n_classes: int) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -37,20 +39,13 @@ def table(X: NDArray[Any], y: NDArray[Any]) -> Iterator[str]:
         labels = make().fit_predict(X)
         seconds = time.perf_counter() - start
         pairwise, bcubed = 100 * pairwise_scores(y, labels).f, 100 * bcubed_scores(y, labels).f
-        noise = f"{100 * np.mean(labels == -1):.0f}%"
+        noise = f"{100 * np.mean(labels == NOISE):.0f}%"
         yield f"{name:30} {labels.max() + 1:8} {noise:>6} {pairwise:5.1f} {bcubed:5.1f} {seconds:8.2f}"
 
 
 def picture(model: DensityPeaks, X: NDArray[Any], path: Path) -> None:
     """Decision graph, density and clusters side by side."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay
-
-    figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), layout="constrained")
+    figure, axes = pyplot().subplots(1, 3, figsize=(15, 4.6), layout="constrained")
     DecisionGraphDisplay.from_estimator(model, ax=axes[0])
     DensityDisplay.from_estimator(model, X, ax=axes[1]).ax_.set_title("density (plane: PCA)")
     DensityDisplay.from_estimator(model, X, color="cluster", ax=axes[2]).ax_.set_title("clusters")
@@ -59,6 +54,7 @@ def picture(model: DensityPeaks, X: NDArray[Any], path: Path) -> None:
 
 def main(folder: str = "out") -> None:
     """Cluster the digits, print the table, write labels and picture."""
+    pyplot().switch_backend("agg")  # first, so that a missing matplotlib costs no work
     X, y = load_digits(return_X_y=True)
     print(f"Handwritten digits: {X.shape[0]} images of {X.shape[1]} pixels, {len(np.unique(y))} classes.")
     print("F_P and F_B: pairwise and BCubed F-score in percent, noise as singletons.\n")

@@ -7,19 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._validation import check_density
 
 
-def _new_axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
+def pyplot() -> Any:
+    """Matplotlib's pyplot, or an error that says what to install."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("plots need matplotlib; install it with: pip install diffpeaks[plot]") from error
-    return plt.subplots(layout="constrained")[1]
+        raise ImportError("plots need matplotlib; install it with: pip install matplotlib") from error
+    return plt
+
+
+def _new_axes(ax: Any) -> Any:
+    return pyplot().subplots(layout="constrained")[1] if ax is None else ax
 
 
 @dataclass
@@ -53,6 +57,8 @@ class DecisionGraphDisplay:
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes."""
         ax = _new_axes(ax)
+        if np.shape(self.density) != np.shape(self.delta):
+            raise ValueError(f"density has shape {np.shape(self.density)} and delta {np.shape(self.delta)}")
         x, y = _above_zero(self.density), _above_zero(self.delta)
         others = np.ones(len(x), bool)
         others[self.peak_indices] = False
@@ -98,6 +104,9 @@ class DensityDisplay:
         """
         if color not in ("density", "cluster"):
             raise ValueError(f"color={color!r} is unknown; use 'density' or 'cluster'")
+        check_is_fitted(estimator, "density_")
+        if color == "cluster" and not hasattr(estimator, "labels_"):
+            raise ValueError(f"{type(estimator).__name__} has no clusters; use color='density'")
         labels = estimator.labels_ if color == "cluster" else None
         peaks = getattr(estimator, "peak_indices_", np.empty(0, int))
         return cls(_in_the_plane(X), estimator.density_, labels, peaks).plot(ax=ax)
@@ -155,5 +164,7 @@ def _in_the_plane(X: Any) -> NDArray[Any]:
     from sklearn.decomposition import PCA
     from sklearn.utils import check_array
 
-    X = check_array(X, ensure_min_features=2)
-    return X if X.shape[1] == 2 else PCA(2, random_state=0).fit_transform(X)
+    X = check_array(X, accept_sparse="csr", ensure_min_features=2)
+    if X.shape[1] == 2 or X.shape[0] == 1:
+        return np.asarray(X.toarray() if hasattr(X, "toarray") else X)[:, :2]
+    return PCA(2, random_state=0).fit_transform(X)

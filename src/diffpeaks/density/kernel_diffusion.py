@@ -62,7 +62,8 @@ class KernelDiffusion(GraphDensity):
     kernel : {"gaussian", "uniform", "epanechnikov", "laplace"} or callable
         A callable takes an array of distances and returns weights; it ignores `bandwidth`.
     steps : int or float("inf")
-        Steps of the walk.
+        Steps of the walk. At infinity a `ConvergenceError` says that no law of the promised accuracy
+        was found; there is no other result.
     teleport : float in [0, 1)
         Share of the mass that jumps to a uniform sample in each step; above zero the walk is ergodic.
     metric, metric_params, search, n_jobs
@@ -144,7 +145,7 @@ class KernelDiffusion(GraphDensity):
         with np.errstate(over="ignore"):  # for the reader alone; the weights use lengths
             self.bandwidth_ = np.square(self._bandwidth.origin)
         weights = kernel_weights(reached, self.kernel, self._bandwidth)
-        self._volume = row_sums(reached, weights)
+        self._volume = _checked_volume(row_sums(reached, weights))
         self._reach = reached.reach
         if np.isinf(self.steps):
             return self._in_the_limit(reached, weights, reversible=ball and not self.teleport)
@@ -196,3 +197,11 @@ class KernelDiffusion(GraphDensity):
         found: Neighbors = points.nearest_to(X, self.n_neighbors_)
         root = np.sqrt(found.distances[found.indptr[1:] - 1].astype(np.float64))
         return Bandwidth(self._bandwidth.origin, root)
+
+
+def _checked_volume(volume: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Refuse weights whose sum overflows; a kernel of the user may return such."""
+    if not np.isfinite(volume).all():
+        sample = np.flatnonzero(~np.isfinite(volume))[0]
+        raise ValueError(f"the weights of sample {sample} sum to {volume[sample]}; scale the kernel down")
+    return volume

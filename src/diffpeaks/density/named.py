@@ -76,11 +76,13 @@ def _resolved(density: Any, clusterer: Any) -> GraphDensity:
         if density not in PAPER_DENSITIES:
             raise ValueError(f"density={density!r} is unknown; use one of {list(PAPER_DENSITIES)}")
         return _with_settings_of(clusterer, PAPER_DENSITIES[density]())
+    if isinstance(density, type):
+        raise TypeError(f"density is the class {density.__name__}; give an instance, {density.__name__}()")
     if callable(density) or np.ndim(density) == 1:
         return GivenDensity(density, clusterer.n_neighbors, clusterer.metric)
     raise TypeError(
-        f"density={density!r} is none of: an estimator such as KernelDiffusion(), a name in "
-        f"{list(PAPER_DENSITIES)}, one value for each sample, a function of the graph"
+        f"density has shape {np.shape(density)}; it must be an estimator like KernelDiffusion(), a name in "
+        f"{list(PAPER_DENSITIES)}, one value for each sample, or a function of the graph"
     )
 
 

@@ -81,12 +81,14 @@ def searchable(
     if search != "auto" and search not in SEARCHES:
         raise ValueError(f"search={search!r} is unknown; use one of {['auto', *SEARCHES]}")
     if is_precomputed(metric):
+        if metric_params:
+            raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
+        if search == "tree":
+            raise ValueError("search='tree' needs points, not distances; use 'auto' or 'brute'")
         if isinstance(X, NeighborGraph):
             return GivenGraph(X)
         if sp.issparse(X):
             return GivenGraph(graph_from_sparse(X))
-        if search == "tree":
-            raise ValueError("search='tree' needs points, not a matrix of distances; use 'brute'")
         return PointSet(space_from_matrix(X), "brute", n_jobs)
     if isinstance(X, NeighborGraph):
         raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")

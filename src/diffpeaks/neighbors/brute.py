@@ -77,15 +77,17 @@ class BruteSearch:
         return self._in_blocks(queries, select)
 
     def within(self, queries: Any, radius: float) -> Neighbors:
-        return self.reaching(queries, np.broadcast_to(radius, self.space.points.shape[0]))
+        return self._at_most(self._distinct, queries, np.broadcast_to(radius, self.space.points.shape[0]))
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
-        """The points that lie no farther from a query than their own `reach`."""
+        return self._at_most(self._distinct.reversed(), queries, reach)
+
+    def _at_most(self, distinct: Space, queries: Any, reach: NDArray[Any]) -> Neighbors:
         farthest = self._locations.largest(reach.astype(np.float64))
         limit = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
 
         def select(block: Any) -> Neighbors:
-            values, slack = self._distinct.block(block)
+            values, slack = distinct.block(block)
             rows = self._settled(block, values, values <= limit + slack)
             return at_most(rows, reach[rows.indices])
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.graph import offsets
 
 # Relative difference below which two computations of one distance may disagree.
 ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
+
+_PAIR_BLOCK_VALUES = 1 << 22
 
 
 class Neighbors(NamedTuple):
@@ -42,6 +46,9 @@ class Space(Protocol):
     def restricted(self, which: NDArray[Any]) -> Self:
         """The space of some of the points."""
 
+    def reversed(self) -> Self:
+        """The space with d(y, x) in the place of d(x, y)."""
+
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         """Selection values of queries x points, and a bound on their error for each query."""
 
@@ -66,8 +73,9 @@ class Search(Protocol):
     - The order among points is (distance, index), and the distance of a pair is the one its space
       computes, whichever search proposed the pair. So two exact searches give equal arrays.
     - `nearest` returns exactly `n_neighbors` points a row, the first in that order.
-    - `within` returns all points at distance `radius` or less: the ball is closed. `reaching` does
-      so with a radius for each point.
+    - `within` returns all points at distance `radius` or less: the ball is closed.
+    - `reaching` does so with a radius for each point, and with distances from the point to the query
+      where these differ from those in the other direction.
     - A query that is one of the points finds itself like any other point. Putting it first in its
       own row is the graph builder's work, not the search's.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
@@ -83,6 +91,22 @@ class Search(Protocol):
     def within(self, queries: Any, radius: float) -> Neighbors: ...
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors: ...
+
+
+def like(points: Any, X: Any) -> Any:
+    """X in the form of the points: dense or sparse, and of their dtype."""
+    if sp.issparse(points):
+        return sp.csr_array(X).astype(points.dtype)
+    return (X.toarray() if sp.issparse(X) else X).astype(points.dtype, copy=False)
+
+
+def pair_blocks(rows: Neighbors, values_each: int) -> Iterator[tuple[slice, Any, Any]]:
+    """Blocks of pairs (entries, queries, points) whose coordinates stay small in memory."""
+    owners = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
+    step = max(1, _PAIR_BLOCK_VALUES // max(1, values_each))
+    for first in range(0, len(owners), step):
+        part = slice(first, first + step)
+        yield part, owners[part], rows.indices[part]
 
 
 def concatenated(parts: list[Neighbors]) -> Neighbors:

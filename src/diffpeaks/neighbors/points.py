@@ -21,7 +21,7 @@ from diffpeaks.neighbors.trees import TreeSearch
 from diffpeaks.order import NO_POINT
 
 SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "brute": BruteSearch}
-_SAMPLE = 512  # points of a sample for a typical length: its median is known to a few percent
+_SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
 
 class PointSet:

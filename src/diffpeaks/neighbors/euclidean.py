@@ -1,0 +1,143 @@
+"""Euclidean distance and its relatives: one matrix product selects, sums of squares decide."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from diffpeaks._native import pair_distances, sort_rows
+from diffpeaks._validation import check_scale, some_of
+from diffpeaks.neighbors.contract import Neighbors, like, pair_blocks
+
+METRICS = ("euclidean", "l2", "sqeuclidean", "cosine")
+
+
+class EuclideanSpace:
+    """Euclidean distance, its square, and cosine distance through unit vectors (1 - cos = d^2 / 2).
+
+    Blocks are squared distances from one matrix product on centred points, with a bound on the
+    rounding error; final distances are sums of squared differences in double precision.
+    """
+
+    def __init__(self, X: Any, metric: str) -> None:
+        self.metric = metric
+        self.dtype = X.dtype
+        self.minkowski_order = None if sp.issparse(X) else 2.0
+        self.points = self._directions(X)
+        self._block_dtype = check_scale(self.points, self._stored_dtype)
+        self._centered: dict[Any, tuple[Any, NDArray[np.float64]]] = {}
+
+    @property
+    def _stored_dtype(self) -> Any:
+        """The dtype whose range must hold the squares of all distances."""
+        return self.dtype if self.metric == "sqeuclidean" else np.dtype(np.float64)
+
+    def _directions(self, X: Any) -> Any:
+        return unit_vectors(X) if self.metric == "cosine" else X
+
+    def queries(self, X: Any) -> Any:
+        return self._directions(like(self.points, X))
+
+    def restricted(self, which: NDArray[Any]) -> Self:
+        part = copy.copy(self)
+        part.points, part._centered = self.points[which], {}
+        part.__dict__.pop("_center", None)
+        return part
+
+    def reversed(self) -> Self:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_centered": {}}
+
+    @cached_property
+    def _center(self) -> Any:
+        return 0.0 if sp.issparse(self.points) else self.points.mean(axis=0, dtype=np.float64)
+
+    def _shifted(self, X: Any, dtype: Any) -> tuple[Any, NDArray[np.float64]]:
+        """Centred rows and their squared norms."""
+        shifted = (X if sp.issparse(X) else X - self._center).astype(dtype, copy=False)
+        return shifted, squared_norms(shifted)
+
+    def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
+        dtype = np.promote_types(self._block_dtype, check_scale(queries, self._stored_dtype))
+        if dtype not in self._centered:
+            self._centered[dtype] = self._shifted(self.points, dtype)
+        points, point_norms = self._centered[dtype]
+        shifted, norms = self._shifted(queries, dtype)
+        products = shifted @ points.T
+        squared = products.toarray() if sp.issparse(products) else products
+        squared *= -2
+        squared += norms[:, None]
+        squared += point_norms
+        # rounding of dot products and norms in the block's precision, of the shift in double
+        factor = 2.0 * (queries.shape[1] + 8)
+        slack = factor * np.finfo(dtype).eps * (norms + point_norms.max())
+        slack += factor * np.finfo(np.float64).eps * np.sum(self._center**2)
+        return squared, slack[:, None]
+
+    def limit(self, distance: Any) -> Any:
+        if self.metric == "cosine":
+            return 2 * distance
+        return distance if self.metric == "sqeuclidean" else distance**2
+
+    def tree_radius(self, radius: Any) -> Any:
+        return radius if self.metric in ("euclidean", "l2") else np.sqrt(self.limit(radius))
+
+    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        indptr = np.arange(len(first) + 1, dtype=np.int64) * len(second)
+        rows = Neighbors(indptr, np.tile(second.astype(np.int32), len(first)), np.empty(0))
+        return self._pairs(self.points[first], rows, 1).reshape(len(first), len(second))
+
+    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+        distances = self._pairs(queries, rows, n_threads)
+        sort_rows(rows.indptr, rows.indices, distances, n_threads)
+        return rows._replace(distances=distances)
+
+    def _pairs(self, queries: Any, rows: Neighbors, n_threads: int) -> NDArray[Any]:
+        squared = self.metric in ("sqeuclidean", "cosine")
+        if sp.issparse(self.points):
+            distances = _sparse_pairs(queries, self.points, rows, squared).astype(self.dtype)
+        else:
+            distances = np.empty(len(rows.indices), self.dtype)
+            pair_distances(queries, self.points, rows.indptr, rows.indices, distances, squared, n_threads)
+        if self.metric == "cosine":
+            distances /= 2
+            # normalising rounds: vectors of one direction are that far apart at most
+            distances[distances < 8 * np.finfo(self.dtype).eps ** 2] = 0
+        return distances
+
+
+def unit_vectors(X: Any) -> Any:
+    """Each row divided by its length."""
+    largest = abs(X).max(axis=1)  # first, so that no square leaves the range of floats
+    largest = np.asarray(largest.todense() if sp.issparse(largest) else largest, np.float64).reshape(-1, 1)
+    zero = np.flatnonzero(largest == 0)
+    if len(zero):
+        raise ValueError(
+            f"metric='cosine' needs rows with a direction; rows {some_of(zero)} are all zero; "
+            "drop these rows or use metric='euclidean'"
+        )
+    scaled = sp.csr_array(X.multiply(1 / largest)) if sp.issparse(X) else X / largest
+    norms = np.sqrt(squared_norms(scaled))[:, None]
+    unit = sp.csr_array(scaled.multiply(1 / norms)) if sp.issparse(X) else scaled / norms
+    return unit.astype(X.dtype)
+
+
+def squared_norms(X: Any) -> NDArray[np.float64]:
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _sparse_pairs(queries: Any, points: Any, rows: Neighbors, squared: bool) -> NDArray[Any]:
+    sums = np.empty(len(rows.indices))
+    for part, query, point in pair_blocks(rows, points.nnz // points.shape[0]):
+        difference = queries[query].astype(np.float64) - points[point].astype(np.float64)
+        sums[part] = squared_norms(difference)
+    return sums if squared else np.sqrt(sums)

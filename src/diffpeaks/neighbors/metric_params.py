@@ -1,0 +1,71 @@
+"""Names of metrics and their parameters, checked and settled once for all blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diffpeaks._validation import some_of
+from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
+
+_ALIASES = {"infinity": "chebyshev", "p": "minkowski"}
+_SPARSE = {*EUCLIDEAN_METRICS, "manhattan", "cityblock", "l1"}
+
+
+def checked_metric(metric: Any, params: dict[str, Any], sparse: bool) -> Any:
+    """The metric under its common name; `params` lose what that name already says."""
+    if not isinstance(metric, str):
+        return metric
+    metric = _ALIASES.get(metric, metric)
+    if metric == "minkowski" and params.get("p", 2) == 2 and params.get("w") is None:
+        metric = "euclidean"
+        params.clear()
+    if metric not in EUCLIDEAN_METRICS:
+        _check_known(metric)
+    if params and metric in (*EUCLIDEAN_METRICS, "nan_euclidean"):
+        raise ValueError(f"metric={metric!r} takes no metric_params, got {params}")
+    if sparse and metric not in _SPARSE:
+        raise ValueError(
+            f"metric={metric!r} takes no sparse matrix, only {sorted(_SPARSE)} do; use X.toarray()"
+        )
+    return metric
+
+
+def _check_known(metric: str) -> None:
+    from sklearn.neighbors import VALID_METRICS
+
+    known = {*VALID_METRICS["brute"], *_ALIASES} - {"precomputed"}
+    if metric not in known:
+        raise ValueError(f"metric={metric!r} is unknown; use a callable or one of {sorted(known)}")
+
+
+def fixed_params(X: Any, metric: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters that scikit-learn would estimate from each block are estimated once, from all of X."""
+    if isinstance(metric, str) and metric == "seuclidean" and "V" not in params:
+        return {**params, "V": _variances(X)}
+    if isinstance(metric, str) and metric == "mahalanobis" and "VI" not in params:
+        covariance = params.get("V", np.atleast_2d(np.cov(X, rowvar=False)))
+        return {"VI": _inverse(np.asarray(covariance))}
+    return params
+
+
+def _variances(X: Any) -> Any:
+    variances = np.var(X, axis=0, ddof=1)
+    constant = np.flatnonzero(variances == 0)
+    if len(constant):
+        raise ValueError(
+            f"metric='seuclidean' divides by the variance, which is 0 for features {some_of(constant)}; "
+            "drop these features or give metric_params={'V': ...}"
+        )
+    return variances
+
+
+def _inverse(covariance: Any) -> Any:
+    rank = np.linalg.matrix_rank(covariance, hermitian=True)
+    if rank < len(covariance):
+        raise ValueError(
+            "metric='mahalanobis' needs features that do not determine each other; their covariance has rank "
+            f"{rank} of {len(covariance)}; drop features or give metric_params={{'VI': ...}}"
+        )
+    return np.linalg.inv(covariance)
