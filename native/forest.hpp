@@ -47,7 +47,7 @@ struct Place {
     Index rank;
 };
 
-// The hill of each point: its own index where it has no parent, its parent's hill otherwise (parents come first in order).
+// The hill of each point: its own index where it has no parent, else its parent's hill. Parents come first in order.
 inline std::vector<Place> hills(Index n_samples, const Index* order, const Index* parent) {
     std::vector<Place> places(static_cast<std::size_t>(n_samples));
     for (Index r = 0; r < n_samples; ++r) {

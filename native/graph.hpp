@@ -43,9 +43,10 @@ FirstFault first_fault(const Rows& graph, const Real* distances) {
             if (!(distances[e] >= 0) || std::isinf(distances[e])) return {row, RowFault::distance_value};
             if (last_row_with[point] == row) return {row, RowFault::repeated};
             last_row_with[point] = row;
-            const bool after_previous =
-                distances[e] > distances[e - 1] || (distances[e] == distances[e - 1] && (e == begin + 1 || point > graph.indices[e - 1]));
-            if (!after_previous) return {row, RowFault::order};
+            const bool tied_in_order = e == begin + 1 || point > graph.indices[e - 1];
+            if (distances[e] < distances[e - 1] || (distances[e] == distances[e - 1] && !tied_in_order)) {
+                return {row, RowFault::order};
+            }
         }
     }
     return {NO_POINT, RowFault::none};

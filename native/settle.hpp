@@ -32,7 +32,8 @@ void pair_distances(const Real* queries, const Real* points, std::int64_t n_feat
         for (std::int64_t row = first; row < last; ++row) {
             const Real* query = queries + row * n_features;
             for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) {
-                const double d2 = squared_distance(query, points + static_cast<std::int64_t>(indices[e]) * n_features, n_features);
+                const Real* point = points + static_cast<std::int64_t>(indices[e]) * n_features;
+                const double d2 = squared_distance(query, point, n_features);
                 distances[e] = static_cast<Real>(squared ? d2 : std::sqrt(d2));
             }
         }

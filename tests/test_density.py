@@ -193,6 +193,10 @@ def test_asymmetric_metric_is_measured_from_the_samples():
     X = general_position(3, 40)
     density = KernelDiffusion(6, metric=uphill).fit(X)
     np.testing.assert_allclose(density.score_samples(X), density.density_, rtol=1e-9)
+    from_row_to_column = np.array([[uphill(x, y) for y in X] for x in X])
+    by_matrix = KernelDiffusion(6, metric="precomputed").fit(from_row_to_column)
+    np.testing.assert_allclose(by_matrix.density_, density.density_)
+    np.testing.assert_allclose(by_matrix.score_samples(from_row_to_column.T), density.density_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["naive", "lc", "kd-sym", "fkd-sym"])

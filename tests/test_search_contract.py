@@ -62,10 +62,11 @@ def test_a_larger_graph_filtered_is_the_smaller_graph(search, case, data):
 def test_searches_agree_to_the_last_bit_in_float32(case, metric):
     X, k = case
     X = X.astype(np.float32)
-    tree, brute = (neighbor_graph(X, k, metric=metric, search=search) for search in ("tree", "brute"))
-    np.testing.assert_array_equal(tree.indices, brute.indices)
-    np.testing.assert_array_equal(tree.distances, brute.distances)
-    assert tree.distances.dtype == np.float32
+    first, *others = (neighbor_graph(X, k, metric=metric, search=search) for search in SEARCHES)
+    assert first.distances.dtype == np.float32
+    for other in others:
+        np.testing.assert_array_equal(first.indices, other.indices)
+        np.testing.assert_array_equal(first.distances, other.distances)
 
 
 @searches

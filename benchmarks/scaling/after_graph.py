@@ -2,8 +2,9 @@
 
 usage: after_graph.py [--samples N ...] [--threads T] [--repeats R]
 
-One JSON line a size: seconds of the query and of each stage (the best of the repeats, which take turns),
-their ratio, and the peak of memory in multiples of the graph. Memory is measured in a process of its own
+One JSON line a size: seconds of the query and of `DensityPeaks(metric="precomputed").fit(graph)` (the best
+of the repeats, which take turns), their ratio, and the peak of memory in multiples of the graph.
+Memory is measured in a process of its own
 that loads the graph from a file, so that the search does not count: it is the peak of the whole process
 less what it held before it loaded the graph.
 """
@@ -20,10 +21,7 @@ import numpy as np
 from machine import machine
 from scipy.spatial import cKDTree
 
-from diffpeaks import KernelDiffusion, NeighborGraph, neighbor_graph
-from diffpeaks.cuts import PROMINENCE_TIMES_SQRT_K, Cut, select_peaks
-from diffpeaks.density import Needs
-from diffpeaks.peaks import peak_forest, peak_labels
+from diffpeaks import DensityPeaks, NeighborGraph, neighbor_graph
 
 N_NEIGHBORS = 16
 
@@ -39,22 +37,11 @@ def mixture(n_samples):
     return X
 
 
-def stages(graph, n_threads):
-    """Density, forest, cut and labels: the seconds of each, and the number of clusters."""
-    seconds = {}
-
-    def timed(name, function):
-        start = time.perf_counter()
-        result = function()
-        seconds[name] = time.perf_counter() - start
-        return result
-
-    density = timed("density", lambda: KernelDiffusion(steps=4).estimate(graph, Needs(N_NEIGHBORS)))
-    forest = timed("forest", lambda: peak_forest(graph, density, n_jobs=n_threads))
-    cut = Cut(min_prominence=PROMINENCE_TIMES_SQRT_K / np.sqrt(N_NEIGHBORS))
-    peaks = timed("cut", lambda: select_peaks(forest, density, cut))
-    timed("labels", lambda: peak_labels(forest, peaks))
-    return seconds, len(peaks)
+def fit(graph, n_threads):
+    """Density, forest, automatic cut and labels, as a user gets them: seconds and number of clusters."""
+    start = time.perf_counter()
+    model = DensityPeaks(metric="precomputed", n_jobs=n_threads).fit(graph)
+    return time.perf_counter() - start, model.n_clusters_
 
 
 def process_bytes(field):
@@ -68,7 +55,7 @@ def peak_in_graphs(path, n_threads):
     before = process_bytes("VmRSS")
     with np.load(path) as saved:
         graph = NeighborGraph(saved["indptr"], saved["indices"], saved["distances"])
-    stages(graph, n_threads)
+    fit(graph, n_threads)
     graph_bytes = graph.indptr.nbytes + graph.indices.nbytes + graph.distances.nbytes
     peak = process_bytes("VmHWM") - before
     print(json.dumps({"graph_bytes": graph_bytes, "peak_in_graphs": round(peak / graph_bytes, 2)}))
@@ -91,17 +78,14 @@ def measure(n_samples, n_threads, repeats):
         start = time.perf_counter()
         tree.query(X, N_NEIGHBORS, workers=n_threads)
         query.append(time.perf_counter() - start)
-        seconds, n_clusters = stages(graph, n_threads)
+        seconds, n_clusters = fit(graph, n_threads)
         ours.append(seconds)
-    best = min(ours, key=lambda seconds: sum(seconds.values()))
-    total = sum(best.values())
     return {
         "n_samples": n_samples,
         "n_neighbors": N_NEIGHBORS,
         "query_seconds": round(min(query), 3),
-        "after_graph_seconds": round(total, 3),
-        "ratio": round(total / min(query), 3),
-        "stages": {name: round(value, 3) for name, value in best.items()},
+        "after_graph_seconds": round(min(ours), 3),
+        "ratio": round(min(ours) / min(query), 3),
         "n_clusters": n_clusters,
         **memory(graph, n_threads),
         **machine(n_threads),

@@ -1,0 +1,63 @@
+"""What the documents say can be done, is done; what they name, exists."""
+
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from clouds import general_position
+
+import diffpeaks
+import diffpeaks.metrics
+import diffpeaks.plotting
+
+ROOT = Path(__file__).parent.parent
+README, THEORY = (ROOT / "README.md").read_text(), (ROOT / "docs" / "theory.md").read_text()
+X = general_position(0, 120)
+NAMES = {
+    **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
+    "diffpeaks": diffpeaks,
+    "X": X,
+    "X_new": X[:3],
+    "eps": 0.5,
+    "min_samples": 4,
+    "values": np.ones(len(X)),
+    "graph": diffpeaks.neighbor_graph(X, 12),
+}
+
+
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+def test_code_of_the_readme_runs(block):
+    exec(block, dict(NAMES))
+
+
+table = README.split("| you want |")[1].split("\n\n")[0].splitlines()[2:]
+
+
+@pytest.mark.parametrize("row", table)
+def test_rows_of_the_readme_work(row):
+    expression = re.search(r"`([^`]+)`", row.split("|")[2]).group(1)
+    made = eval(expression, dict(NAMES))
+    if hasattr(made, "fit_predict") and not hasattr(made, "labels_"):
+        assert len(made.fit_predict(X)) == len(X)
+    else:
+        assert made is not None
+
+
+@pytest.mark.parametrize("path", re.findall(r"\]\((?!http)([^)#]+)\)", README))
+def test_links_of_the_readme_lead_somewhere(path):
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_[a-z0-9_]+)`", THEORY))))
+def test_tests_named_in_the_theory_exist(name):
+    assert any(f"def {name}(" in path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+
+
+functions = re.findall(r"`(kernels|diffusion|stationary|peaks|cuts|linking|metrics|order)\.(\w+)`", THEORY)
+
+
+@pytest.mark.parametrize(("module", "name"), sorted(set(functions)))
+def test_functions_named_in_the_theory_exist(module, name):
+    assert callable(getattr(importlib.import_module(f"diffpeaks.{module}"), name))
