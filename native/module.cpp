@@ -49,6 +49,15 @@ template <class Real> void bind_for(nb::module_& m) {
         array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("squared"),
         nb::arg("n_threads"), Released());
     m.def(
+        "keep_nearest",
+        [](In<Offset> indptr, Out<Index> indices, Out<Real> values, In<double> slack, std::int64_t n_nearest,
+           Out<Offset> kept) {
+            keep_nearest(n_rows_of(indptr), indptr.data(), indices.data(), values.data(), slack.data(), n_nearest,
+                         kept.data());
+        },
+        array("indptr"), array("indices"), array("values"), array("slack"), nb::arg("n_nearest"), array("kept"),
+        Released());
+    m.def(
         "sort_rows",
         [](In<Offset> indptr, Out<Index> indices, Out<Real> distances, int n_threads) {
             sort_rows(n_rows_of(indptr), indptr.data(), indices.data(), distances.data(), n_threads);

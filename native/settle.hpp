@@ -40,6 +40,29 @@ void pair_distances(const Real* queries, const Real* points, std::int64_t n_feat
     });
 }
 
+// Of each row keeps the entries that are not proved to lie behind its n_nearest smallest values: those up to the last of
+// them plus twice the slack of the row. Entries move to the front; kept[row] says how many there are.
+template <class Real>
+void keep_nearest(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* values, const double* slack,
+                  std::int64_t n_nearest, Offset* kept) {
+    std::vector<Real> sorted;
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+        const Offset begin = indptr[row], end = indptr[row + 1];
+        kept[row] = end - begin;
+        if (end - begin <= n_nearest) continue;
+        sorted.assign(values + begin, values + end);
+        std::nth_element(sorted.begin(), sorted.begin() + (n_nearest - 1), sorted.end());
+        const double limit = static_cast<double>(sorted[static_cast<std::size_t>(n_nearest - 1)]) + 2 * slack[row];
+        Offset next = begin;
+        for (Offset e = begin; e < end; ++e) {
+            if (!(static_cast<double>(values[e]) <= limit)) continue;
+            values[next] = values[e];
+            indices[next++] = indices[e];
+        }
+        kept[row] = next - begin;
+    }
+}
+
 // Sorts each row by (distance, index).
 template <class Real>
 void sort_rows(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* distances, int n_threads) {

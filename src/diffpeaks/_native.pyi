@@ -23,6 +23,14 @@ def pair_distances(
     squared: bool,
     n_threads: int,
 ) -> None: ...
+def keep_nearest(
+    indptr: Offset,
+    indices: Index,
+    values: Real,
+    slack: NDArray[np.float64],
+    n_nearest: int,
+    kept: Offset,
+) -> None: ...
 def sort_rows(indptr: Offset, indices: Index, distances: Real, n_threads: int) -> None: ...
 def move_self_first(indptr: Offset, indices: Index, distances: Real, n_threads: int) -> int: ...
 def merge_hills(

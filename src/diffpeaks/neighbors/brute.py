@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from diffpeaks._native import keep_nearest
 from diffpeaks._validation import check_graph_size
 from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
@@ -18,6 +19,7 @@ from diffpeaks.neighbors.locations import Locations
 from diffpeaks.neighbors.spaces import MatrixSpace
 
 _BLOCK_ENTRIES = 1 << 23  # of all threads together
+_SUBSET = 16  # columns looked at for each neighbour wanted, to bound how far the last one is
 
 
 class _OneBlasThread:
@@ -66,12 +68,17 @@ class BruteSearch:
         self._distinct = space if distinct else space.restricted(self._locations.representatives)
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
-        last_column = min(n_neighbors, self._locations.n_locations) - 1
+        n_locations = self._locations.n_locations
+        n_nearest = min(n_neighbors, n_locations)
+        # the n-th smallest of every stride-th column bounds the n-th smallest of all
+        stride = max(1, n_locations // (_SUBSET * n_nearest))
 
         def select(block: Any) -> Neighbors:
             values, slack = self._distinct.block(block)
-            last = np.partition(values, last_column, axis=1)[:, last_column : last_column + 1]
-            rows = self._settled(block, values, values <= last + 2 * slack, n_neighbors)
+            subset = np.partition(values[:, ::stride], n_nearest - 1, axis=1)
+            near = values <= subset[:, n_nearest - 1 : n_nearest] + 2 * slack
+            rows = _kept_nearest(_candidates(values, near), slack, n_nearest)
+            rows = self.space.settle(block, self._locations.points_at(rows, n_neighbors), 1)
             return first_of_rows(rows, n_neighbors)
 
         return self._in_blocks(queries, select)
@@ -88,19 +95,11 @@ class BruteSearch:
 
         def select(block: Any) -> Neighbors:
             values, slack = distinct.block(block)
-            rows = self._settled(block, values, values <= limit + slack)
+            rows = self._locations.points_at(_candidates(values, values <= limit + slack))
+            rows = self.space.settle(block, rows, 1)
             return at_most(rows, reach[rows.indices])
 
         return self._in_blocks(queries, select)
-
-    def _settled(
-        self, block: Any, values: NDArray[Any], near: NDArray[np.bool_], most: int | None = None
-    ) -> Neighbors:
-        """The candidates of each query with their final distances."""
-        indptr = offsets(near.sum(axis=1))
-        indices = np.nonzero(near)[1].astype(np.int32)
-        rows = self._locations.points_at(Neighbors(indptr, indices, values[near]), most)
-        return self.space.settle(block, rows, 1)
 
     def _in_blocks(self, queries: Any, select: Callable[[Any], Neighbors]) -> Neighbors:
         n_queries = queries.shape[0]
@@ -115,3 +114,21 @@ class BruteSearch:
                 check_graph_size(n_queries, n_entries)
                 parts.append(part)
         return concatenated(parts)
+
+
+def _candidates(values: NDArray[Any], near: NDArray[np.bool_]) -> Neighbors:
+    """The marked entries of a block as rows."""
+    marked = np.flatnonzero(near.ravel())
+    indices = (marked % values.shape[1]).astype(np.int32)
+    return Neighbors(offsets(near.sum(axis=1)), indices, values.ravel()[marked])
+
+
+def _kept_nearest(rows: Neighbors, slack: Any, n_nearest: int) -> Neighbors:
+    """Rows without the entries that are proved to lie behind the `n_nearest` nearest."""
+    n_rows = len(rows.indptr) - 1
+    kept = np.empty(n_rows, np.int64)
+    row_slack = np.array(np.broadcast_to(np.ravel(slack), n_rows), np.float64)
+    keep_nearest(rows.indptr, rows.indices, rows.distances, row_slack, n_nearest, kept)
+    last = np.repeat(rows.indptr[:-1] + kept, np.diff(rows.indptr))
+    inside = np.arange(len(rows.indices)) < last
+    return Neighbors(offsets(kept), rows.indices[inside], rows.distances[inside])

@@ -30,7 +30,7 @@ class EuclideanSpace:
         self.minkowski_order = None if sp.issparse(X) else 2.0
         self.points = self._directions(X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
-        self._centered: dict[Any, tuple[Any, NDArray[np.float64]]] = {}
+        self._centered: dict[Any, tuple[Any, float]] = {}
 
     @property
     def _stored_dtype(self) -> Any:
@@ -64,20 +64,23 @@ class EuclideanSpace:
         shifted = (X if sp.issparse(X) else X - self._center).astype(dtype, copy=False)
         return shifted, squared_norms(shifted)
 
+    def _right_side(self, dtype: Any) -> tuple[Any, float]:
+        """The factor of the product that belongs to the points, and the largest squared norm."""
+        if dtype not in self._centered:
+            points, norms = self._shifted(self.points, dtype)
+            self._centered[dtype] = _with_columns(points, 1.0, norms), float(norms.max())
+        return self._centered[dtype]
+
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         dtype = np.promote_types(self._block_dtype, check_scale(queries, self._stored_dtype))
-        if dtype not in self._centered:
-            self._centered[dtype] = self._shifted(self.points, dtype)
-        points, point_norms = self._centered[dtype]
+        right, largest = self._right_side(dtype)
         shifted, norms = self._shifted(queries, dtype)
-        products = shifted @ points.T
+        # (-2x, |x|^2, 1) . (y, 1, |y|^2) is the squared distance, in one pass over the block
+        products = _with_columns(-2 * shifted, norms, 1.0) @ right.T
         squared = products.toarray() if sp.issparse(products) else products
-        squared *= -2
-        squared += norms[:, None]
-        squared += point_norms
-        # rounding of dot products and norms in the block's precision, of the shift in double
-        factor = 2.0 * (queries.shape[1] + 8)
-        slack = factor * np.finfo(dtype).eps * (norms + point_norms.max())
+        # rounding of the product and the norms in the block's precision, of the shift in double
+        factor = 2.0 * (queries.shape[1] + 10)
+        slack = factor * np.finfo(dtype).eps * (norms + largest)
         slack += factor * np.finfo(np.float64).eps * np.sum(self._center**2)
         return squared, slack[:, None]
 
@@ -127,6 +130,14 @@ def unit_vectors(X: Any) -> Any:
     norms = np.sqrt(squared_norms(scaled))[:, None]
     unit = sp.csr_array(scaled.multiply(1 / norms)) if sp.issparse(X) else scaled / norms
     return unit.astype(X.dtype)
+
+
+def _with_columns(X: Any, first: Any, second: Any) -> Any:
+    """X with two more columns, each an array or a constant."""
+    columns = [np.broadcast_to(column, X.shape[0]).astype(X.dtype)[:, None] for column in (first, second)]
+    if sp.issparse(X):
+        return sp.hstack([X, *(sp.csr_array(column) for column in columns)], format="csr")
+    return np.hstack([X, *columns])
 
 
 def squared_norms(X: Any) -> NDArray[np.float64]:
