@@ -194,8 +194,8 @@ def _automatic_search(space: Space) -> str:
     if space.minkowski_order is None:
         return "brute"
     n_samples, n_features = space.points.shape
-    # in 9 to 16 dimensions a tree visits most of a small set, but little of a large one
-    return "tree" if n_features <= 8 or (n_features <= 16 and n_samples > 50_000) else "brute"
+    # in 11 to 16 dimensions a tree visits most of a small set, but little of a large one that has clusters
+    return "tree" if n_features <= 10 or (n_features <= 16 and n_samples > 50_000) else "brute"
 
 
 def _with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> Neighbors:
