@@ -135,7 +135,6 @@ class KernelDiffusion(GraphDensity):
         return Needs(radius=radius)
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        ball = needs.radius is not None
         if needs.radius is None:
             reached = nearest_or_all(graph, needs.n_neighbors)
         else:
@@ -148,7 +147,8 @@ class KernelDiffusion(GraphDensity):
         self._volume = _checked_volume(row_sums(reached, weights))
         self._reach = reached.reach
         if np.isinf(self.steps):
-            return self._in_the_limit(reached, weights, reversible=ball and not self.teleport)
+            reversible = needs.radius is not None and not self.teleport
+            return self._in_the_limit(reached, weights, reversible)
         return self._after_steps(transition(reached, weights, overwrite_weights=True))
 
     def _settled_bandwidth(self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs) -> Bandwidth:

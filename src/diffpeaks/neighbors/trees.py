@@ -40,9 +40,21 @@ class TreeSearch:
         self._tie = 1 + ROUNDING[space.dtype]
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+        indices = np.empty((len(queries), n_neighbors), np.int32)
+        distances = np.empty((len(queries), n_neighbors), self.space.dtype)
+        order = self._visiting_order(queries)
         step = max(1, _BLOCK_ENTRIES // n_neighbors)
-        blocks = (queries[first : first + step] for first in range(0, len(queries), step))
-        return concatenated([self._nearest(block, n_neighbors) for block in blocks])
+        for block in (order[first : first + step] for first in range(0, len(queries), step)):
+            found = self._nearest(queries[block], n_neighbors)
+            indices[block] = found.indices.reshape(-1, n_neighbors)
+            distances[block] = found.distances.reshape(-1, n_neighbors)
+        indptr = np.arange(len(queries) + 1, dtype=np.int64) * n_neighbors
+        return Neighbors(indptr, indices.ravel(), distances.ravel())
+
+    def _visiting_order(self, queries: Any) -> NDArray[Any]:
+        """Queries that lie together one after the other: they find the tree's nodes in the cache."""
+        own = queries is self.space.points and self._locations.all_distinct
+        return self._tree.indices if own else cKDTree(queries, balanced_tree=False).indices
 
     def within(self, queries: Any, radius: float) -> Neighbors:
         parts: list[Neighbors] = []
