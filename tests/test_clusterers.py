@@ -189,3 +189,30 @@ def test_neighbours_for_values_in_dbscan(n_neighbors):
     X = general_position(12)
     model = DensityDBSCAN(np.ones(len(X)), n_neighbors=n_neighbors).fit(X)
     assert model.graph_.n_neighbors == n_neighbors
+
+
+def test_a_fit_that_fails_leaves_the_fit_before():
+    X = general_position(13, 100)
+    for model, broken in (
+        (DensityPeaks(n_clusters=50), np.ones((20, 3))),
+        (DensityDBSCAN(), np.full((20, 3), np.nan)),
+        (KernelDiffusion(5), np.ones((3, 2))),
+    ):
+        model.fit(X)
+        before = dict(vars(model))
+        with pytest.raises(ValueError, match=r"n_clusters=50|NaN|n_neighbors=5"):
+            model.fit(broken)
+        assert vars(model).keys() == before.keys()
+        assert all(vars(model)[name] is before[name] for name in before)
+
+
+def test_later_parameters_do_not_reach_into_the_fit():
+    X = general_position(14, 100)
+    model = DensityPeaks(n_clusters=3).fit(X)
+    labels = model.recut(n_clusters=4)
+    np.testing.assert_array_equal(model.set_params(halo=True).recut(n_clusters=4), labels)
+    cores = DensityDBSCAN().fit(X)
+    np.testing.assert_array_equal(cores.set_params(min_density=9.0, border=False).recut(), cores.labels_)
+    density = KernelDiffusion().fit(X)
+    scores = density.score_samples(X)
+    np.testing.assert_array_equal(density.set_params(kernel="uniform", teleport=0.5).score_samples(X), scores)

@@ -11,7 +11,7 @@ from clouds import clouds, clouds_and_k, general_position, radii, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from threadpoolctl import threadpool_info
 
 from diffpeaks import neighbor_graph
@@ -211,3 +211,46 @@ def test_pairs_are_settled_in_bounded_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40 * X.nbytes  # all pairs at once would take 200 copies of X
+
+
+@searches
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_a_radius_is_not_rounded_to_float32(search, metric):
+    """0.1 in float32 lies above 0.1, so that points a tenth apart are farther than a radius of 0.1."""
+    X = np.array([[0.0], [0.1], [0.2], [0.3]], np.float32)
+    graph = neighbor_graph(X, radius=0.1, metric=metric, search=search)
+    assert graph.degrees.tolist() == [1, 1, 1, 1]
+    assert neighbor_graph(X, radius=0.2, search=search).within(0.1).degrees.tolist() == [1, 1, 1, 1]
+
+
+@searches
+def test_one_direction_is_a_tie_under_cosine(search):
+    random = np.random.default_rng(0)
+    X = random.normal(size=3) * random.uniform(0.1, 10, size=(40, 1))
+    graph = neighbor_graph(X, 5, metric="cosine", search=search)
+    assert graph.indices[:5].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_powers_that_vanish_do_not_hide_neighbours():
+    random = np.random.default_rng(0)
+    for p in (30, 50, 100):
+        X = np.append(random.uniform(0, 10 ** (-322.0 / p), (60, 2)), [[1.0, 1.0]], axis=0)
+        graph = neighbor_graph(X, 5, metric="minkowski", metric_params={"p": p})
+        expected = np.sort(np.abs(X[:, None] - X).max(axis=2), axis=1)[:, :5]
+        np.testing.assert_allclose(graph.distances.reshape(61, 5), expected, rtol=0.03)
+
+
+def test_variances_are_summed_in_double():
+    X = np.random.default_rng(0).normal(size=(5000, 3)) * [1, 10, 100] + 1e6
+    single, double = (neighbor_graph(X.astype(t), 4, metric="seuclidean") for t in ("f4", "f8"))
+    assert np.median(single.distances / np.maximum(double.distances, 1e-9)) == pytest.approx(1, abs=0.2)
+
+
+@pytest.mark.parametrize("d", [2, 20, 60])
+def test_graphs_of_scikit_learn_are_taken_with_their_rounded_diagonal(d):
+    X = np.random.default_rng(0).normal(size=(200, d)) + 5
+    ours = neighbor_graph(X, 5)
+    theirs = kneighbors_graph(X, 5, mode="distance", include_self=True)
+    np.testing.assert_array_equal(neighbor_graph(theirs, metric="precomputed").indices, ours.indices)
+    full = pairwise_distances(X, X.copy())
+    np.testing.assert_array_equal(neighbor_graph(full, 5, metric="precomputed").indices, ours.indices)

@@ -87,6 +87,19 @@ def test_an_unconverged_law_is_never_returned(monkeypatch):
         KernelDiffusion(12, steps=np.inf).fit(X)
 
 
+def test_states_that_are_hardly_ever_left():
+    """Three states in a ring, left with tiny probabilities: the law is the inverse of these."""
+    leaving = np.array([1e-250, 1e-200, 2e-250])
+    chain = sp.diags_array(1 - leaving) + sp.csr_array(np.roll(np.diag(leaving), 1, axis=1))
+    assert far_from(stationary_law(sp.csr_array(chain)), 1e-250 / leaving) < 1e-14
+
+
+def test_elimination_refuses_what_underflows():
+    chain = sp.csr_array([[1 - 1e-160, 0, 1e-160], [1.5e-322, 1, 0], [1, 1.3e-162, 0]])
+    with pytest.raises(ConvergenceError, match="underflow"):
+        stationary_law(chain)
+
+
 @pytest.mark.parametrize(
     ("chain", "words"),
     [

@@ -95,7 +95,8 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            With `metric="precomputed"` distances among all samples, or a graph of them.
+            With `metric="precomputed"` distances among all samples, or a graph of them. It is kept, not
+            copied: do not change it in place while the fit is in use.
         y : ignored
         """
         points = points_of(self, X)
@@ -103,6 +104,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.graph_ = self.density_estimator_.graph_
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())
+        self._fitted: dict[str, Any] = {"min_density": self.min_density, "border": self.border}
         self.core_sample_indices_ = np.flatnonzero(self.density_ >= self.min_density)
         self.labels_ = self._labels(self.min_density, self.border)
         self.n_clusters_ = int(self.labels_.max()) + 1
@@ -113,11 +115,12 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     def recut(self, min_density: float | None = None, border: bool | None = None) -> NDArray[np.int64]:
         """Labels for another threshold of the same density.
 
-        Graph and density are kept, and the fitted attributes stay as they are.
+        Graph and density are kept, and the fitted attributes stay as they are. What is not given is
+        that of the fit.
         """
         check_is_fitted(self, "labels_")
-        min_density = self.min_density if min_density is None else min_density
-        border = self.border if border is None else border
+        min_density = self._fitted["min_density"] if min_density is None else min_density
+        border = self._fitted["border"] if border is None else border
         check_params(self, min_density=min_density, border=border)
         return self._labels(min_density, border)
 

@@ -120,7 +120,8 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            With `metric="precomputed"` distances among all samples, or a graph of them.
+            With `metric="precomputed"` distances among all samples, or a graph of them. It is kept, not
+            copied: do not change it in place while the fit is in use.
         y : ignored
         """
         self._points = points_of(self, X)
@@ -129,6 +130,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         self.graph_ = self.density_estimator_.graph_
         self.density_ = self.density_estimator_.density_
         self._linked_share = LINKED_SHARE if self.density is None else 1.0
+        self._fitted = {"halo": self.halo, "random_state": self.random_state, "n_jobs": self.n_jobs}
         self._complete: PeakForest | None = None
         self._automatic: Cut | None = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
@@ -147,11 +149,12 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     ) -> NDArray[np.int64]:
         """Labels for another cut of the same density; with nothing given, the automatic one.
 
-        Graph and density are kept, and the fitted attributes stay as they are. The first cut by
-        `n_clusters` looks for the nearest denser samples of the hilltops, however far.
+        Graph and density are kept, and the fitted attributes stay as they are. `halo=None` is that of
+        the fit. The first cut by `n_clusters` looks for the nearest denser samples of the hilltops,
+        however far.
         """
         check_is_fitted(self, "forest_")
-        halo = self.halo if halo is None else halo
+        halo = self._fitted["halo"] if halo is None else halo
         check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence, halo=halo)
         cut = self._cut(n_clusters, max_link, min_prominence)
         forest = self._forest(cut)
@@ -170,7 +173,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
         if n_clusters is None and max_link is None and min_prominence is None:
             if self._automatic is None:
-                self._automatic = automatic_cut(self._points, self.graph_, self.random_state)
+                self._automatic = automatic_cut(self._points, self.graph_, self._fitted["random_state"])
             return self._automatic
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
@@ -183,7 +186,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
             self.density_,
             tie_break=self.density_estimator_.tie_break(),
             max_link=max_link,
-            n_jobs=self.n_jobs,
+            n_jobs=self._fitted["n_jobs"],
         )
 
     def _complete_forest(self) -> PeakForest:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,21 @@ def check_params(estimator: Any, **params: Any) -> None:
     validate_parameter_constraints(constraints, params, type(estimator).__name__)
 
 
-checked_params = _fit_context(prefer_skip_nested_validation=True)
+def checked_params(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Check parameters before the fit, and leave the estimator as it was if the fit fails."""
+    checked = _fit_context(prefer_skip_nested_validation=True)(fit)
+
+    @wraps(fit)
+    def whole_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return checked(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return whole_or_nothing
 
 
 def with_input_tags(tags: Any, metric: Any) -> Any:

@@ -156,7 +156,7 @@ class NeighborGraph:
     def within(self, radius: float) -> NeighborGraph:
         """The graph with only the points at distance `radius` or less."""
         self.check_holds(radius=radius)
-        inside = self.distances <= radius
+        inside = self.distances <= np.array([radius], np.float64)  # an array is not rounded to float32
         lengths = np.add.reduceat(inside, self.indptr[:-1], dtype=np.int64)
         return self._prefix(lengths, None, float(radius))
 

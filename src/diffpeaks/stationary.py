@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 ERROR_BOUND = 1e-11  # on the estimated L1 error: ten times stricter than the promised 1e-10
 RESIDUAL_BOUND = 1e-12
+SMALLEST_FLOW = 1e-290  # below it, elimination loses digits to underflow
 SMALLEST_MASS = 1e-250  # below it, flows between states lose digits to underflow
 LAST_STEP = 5e-14  # of the run that finds the law: above rounding, far below the error bound
 LAST_PROBE_STEP = 1e-7  # of the run that returns from a disturbed start
@@ -35,6 +36,7 @@ MATCHING_ROUNDS = 3
 WEAK_LINK = 0.25  # links weaker than this part of a state's strongest do not pair it
 VISIT_OVERHEAD = 3e4  # what calling a level costs, in stored entries
 SMALLEST_BUDGET = 1e6  # entries that each level may touch in one cycle, however small the chain
+UNDERFLOW = "flows between samples underflow; use more neighbours, a wider bandwidth or teleport"
 
 
 class ConvergenceError(RuntimeError):
@@ -58,7 +60,7 @@ def stationary_law(transition: sparse.csr_array) -> np.ndarray:
     inflow = _inflow(transition)
     with np.errstate(all="ignore"):  # what overflows or divides by zero ends as NaN, caught below
         if inflow.shape[0] <= DIRECT_STATES:
-            law, error = _eliminate(inflow), 0.0
+            law, error = _by_elimination(inflow), 0.0
         else:
             law, step = _iterate(inflow, np.ones(inflow.shape[0]), LAST_STEP)
             error = step * _way_per_step(inflow, law) if law.min() > 0 else np.nan
@@ -94,12 +96,31 @@ def _outflow(inflow: sparse.csr_array) -> np.ndarray:
     return inflow.T @ np.ones(inflow.shape[0])
 
 
-def _eliminate(inflow: sparse.csr_array) -> np.ndarray:
-    """GTH elimination: entrywise accurate however weak the links are."""
+def _by_elimination(inflow: sparse.csr_array) -> np.ndarray:
+    """The law of a small chain, from the chain of its jumps: how often a state is entered, and for how long.
+
+    A state that is hardly ever left has tiny flows; in the chain of jumps they are of ordinary size.
+    """
+    outflow = _outflow(inflow) if inflow.shape[0] > 1 else np.ones(1)
+    entered = _eliminate(_scaled(inflow, 1 / outflow), SMALLEST_FLOW)
+    if outflow.min() < SMALLEST_FLOW:
+        raise ConvergenceError(UNDERFLOW)
+    law = entered / (outflow / outflow.min())  # in this order no quotient overflows
+    return law / law.sum()
+
+
+def _eliminate(inflow: sparse.csr_array, smallest_flow: float = 0.0) -> np.ndarray:
+    """GTH elimination: entrywise accurate however weak the links are.
+
+    Digits are lost only where all that leaves a state underflows: below `smallest_flow` that is refused.
+    """
     flow = inflow.toarray().T.copy()
     states = len(flow)
     for last in range(states - 1, 0, -1):
-        flow[:last, last] /= flow[last, :last].sum()
+        leaving = flow[last, :last].sum()
+        if leaving < smallest_flow:
+            raise ConvergenceError(UNDERFLOW)
+        flow[:last, last] /= leaving
         flow[:last, :last] += np.outer(flow[:last, last], flow[last, :last])
     law = np.ones(states)
     for state in range(1, states):
@@ -169,7 +190,7 @@ def _levels(inflow: sparse.csr_array, law: np.ndarray) -> list[Level]:
         flow = _scaled(inflow, _relax(inflow, _outflow(inflow), law))
         groups = _strongest_groups(flow)
         if groups.max() + 1 == len(groups):  # only without links: every other state joins one
-            raise ConvergenceError("flows underflow; use more neighbours, a wider bandwidth or teleport")
+            raise ConvergenceError(UNDERFLOW)
         entries = (np.ones(len(groups)), (groups, np.arange(len(groups))))
         members = sparse.csr_array(entries, shape=(groups.max() + 1, len(groups)))
         inflow, law = _aggregate(flow, groups, members), np.ones(groups.max() + 1)

@@ -71,7 +71,8 @@ class GraphDensity(BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            With `metric="precomputed"` distances among all samples, or a graph of them.
+            With `metric="precomputed"` distances among all samples, or a graph of them. It is kept, not
+            copied: do not change it in place while the fit is in use.
         y : ignored
         """
         points = points_of(self, X)

@@ -144,6 +144,7 @@ class KernelDiffusion(GraphDensity):
         with np.errstate(over="ignore"):  # for the reader alone; the weights use lengths
             self.bandwidth_ = np.square(self._bandwidth.origin)
         weights = kernel_weights(reached, self.kernel, self._bandwidth)
+        self._fitted_kernel, self._fitted_teleport = self.kernel, self.teleport
         self._volume = _checked_volume(row_sums(reached, weights))
         self._reach = reached.reach
         if np.isinf(self.steps):
@@ -185,10 +186,10 @@ class KernelDiffusion(GraphDensity):
         found = points.within_of(X, self.radius_) if ball else points.reaching(X, self._reach)
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
-        weights = pair_weights(found.distances, self.kernel, bandwidth, found.indices, owners)
+        weights = pair_weights(found.distances, self._fitted_kernel, bandwidth, found.indices, owners)
         arriving = weights * (self._previous / self._volume)[found.indices]
         density: NDArray[Any] = np.bincount(owners, arriving, minlength=X.shape[0])
-        return (1 - self.teleport) * density + self.teleport
+        return (1 - self._fitted_teleport) * density + self._fitted_teleport
 
     def _bandwidth_towards(self, points: PointSet, X: Any) -> Bandwidth:
         """The fitted bandwidth with the new samples as targets."""

@@ -39,6 +39,7 @@ class Space(Protocol):
     points: Any
     dtype: Any
     minkowski_order: float | None  # the p of a metric that a kd-tree understands
+    tree_zero: float  # up to which distance of the tree the metric says zero
 
     def queries(self, X: Any) -> Any:
         """Queries in the form that `block` and `settle` take."""
@@ -135,6 +136,6 @@ def first_of_rows(rows: Neighbors, n_neighbors: int) -> Neighbors:
 
 def at_most(rows: Neighbors, limit: Any) -> Neighbors:
     """Only entries at distance `limit` or less, one limit for all or one for each entry."""
-    inside = rows.distances <= limit
+    inside = rows.distances <= np.atleast_1d(limit)  # an array, so that no limit is rounded to float32
     kept = offsets(inside)
     return Neighbors(kept[rows.indptr], rows.indices[inside], rows.distances[inside])

@@ -28,6 +28,8 @@ class EuclideanSpace:
         self.metric = metric
         self.dtype = X.dtype
         self.minkowski_order = None if sp.issparse(X) else 2.0
+        # normalising rounds: vectors of one direction are up to that far apart
+        self.tree_zero = 4 * float(np.finfo(X.dtype).eps) if metric == "cosine" else 0.0
         self.points = self._directions(X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
@@ -111,8 +113,7 @@ class EuclideanSpace:
             pair_distances(queries, self.points, rows.indptr, rows.indices, distances, squared, n_threads)
         if self.metric == "cosine":
             distances /= 2
-            # normalising rounds: vectors of one direction are that far apart at most
-            distances[distances < 8 * np.finfo(self.dtype).eps ** 2] = 0
+            distances[distances < self.tree_zero**2 / 2] = 0
         return distances
 
 

@@ -45,13 +45,13 @@ def fixed_params(X: Any, metric: Any, params: dict[str, Any]) -> dict[str, Any]:
     if isinstance(metric, str) and metric == "seuclidean" and "V" not in params:
         return {**params, "V": _variances(X)}
     if isinstance(metric, str) and metric == "mahalanobis" and "VI" not in params:
-        covariance = params.get("V", np.atleast_2d(np.cov(X, rowvar=False)))
+        covariance = params.get("V", np.atleast_2d(np.cov(X, rowvar=False, dtype=np.float64)))
         return {"VI": _inverse(np.asarray(covariance))}
     return params
 
 
 def _variances(X: Any) -> Any:
-    variances = np.var(X, axis=0, ddof=1)
+    variances = np.var(X, axis=0, ddof=1, dtype=np.float64)
     constant = np.flatnonzero(variances == 0)
     if len(constant):
         raise ValueError(

@@ -13,12 +13,18 @@ from diffpeaks._validation import check_finite, check_graph_size, some_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.spaces import MatrixSpace
 
+# Distances from a matrix product leave that much on the diagonal, relative to the largest distance.
+_DIAGONAL_ROUNDING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-5}
+
 
 def space_from_matrix(X: Any) -> MatrixSpace:
     """A dense matrix of distances, checked; it may be asymmetric, row i holds the distances from i."""
     X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     check_finite(X)
     _check_distances(X.shape, X, X.diagonal())
+    if X.diagonal().any():
+        X = X.copy()
+        np.fill_diagonal(X, 0)
     return MatrixSpace(X)
 
 
@@ -64,9 +70,9 @@ def _check_distances(shape: tuple[int, ...], values: Any, diagonal: Any) -> None
             f"Negative values in data: a distance must be at least 0, but the smallest is {values.min()}; "
             "a similarity must be turned into a distance first"
         )
-    away = np.flatnonzero(diagonal != 0)
+    away = np.flatnonzero(diagonal > _DIAGONAL_ROUNDING[values.dtype] * (values.max() if values.size else 0))
     if len(away):
         raise ValueError(
-            f"the distance of a point to itself must be 0; it is not at samples {some_of(away)}; "
-            "a similarity must be turned into a distance first"
+            f"the distance of a point to itself must be 0; it is {diagonal[away[0]]} at sample {away[0]} "
+            f"(samples {some_of(away)}); a similarity must be turned into a distance first"
         )

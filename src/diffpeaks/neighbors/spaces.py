@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._native import sort_rows
-from diffpeaks._validation import check_distances
+from diffpeaks._validation import check_distances, check_scale
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, like, pair_blocks
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace, squared_norms
@@ -25,6 +25,8 @@ class MetricSpace:
 
     Minkowski distances alone are settled anew, because a tree sums them differently.
     """
+
+    tree_zero = 0.0
 
     def __init__(self, X: Any, metric: Any, params: dict[str, Any]) -> None:
         from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
@@ -62,7 +64,9 @@ class MetricSpace:
         values = self._distances(queries, self.points)
         if self._order is None:
             return values, 0.0
-        return values, ROUNDING[self.dtype] * values.max(axis=1, keepdims=True)
+        # powers of differences may also vanish
+        vanished = (queries.shape[1] * np.finfo(np.float64).tiny) ** (1 / self._order)
+        return values, ROUNDING[self.dtype] * values.max(axis=1, keepdims=True) + 2 * vanished
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         return self._distances(self.points[first], self.points[second])
@@ -84,6 +88,8 @@ class MetricSpace:
         distances = rows.distances
         if self._order is not None:
             distances = _minkowski_pairs(queries, self.points, rows, self._order)
+            if not np.isfinite(distances).all():
+                raise ValueError("a difference of two values is too large for a float; rescale X")
         distances = np.ascontiguousarray(distances, self.dtype)
         sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
@@ -96,10 +102,12 @@ class NanEuclideanSpace:
     """
 
     minkowski_order: float | None = None
+    tree_zero = 0.0
 
     def __init__(self, X: Any) -> None:
         self.points = X
         self.dtype = X.dtype
+        check_scale(np.nan_to_num(X), np.dtype(np.float64))
         with np.errstate(all="ignore"):
             self._center = np.nan_to_num(np.nansum(X, axis=0) / np.sum(~np.isnan(X), axis=0))
 
@@ -151,6 +159,7 @@ class MatrixSpace:
     """A square matrix of distances; a query is its row of distances to all points."""
 
     minkowski_order: float | None = None
+    tree_zero = 0.0
 
     def __init__(self, matrix: NDArray[Any]) -> None:
         self.points = matrix
@@ -203,9 +212,11 @@ def space_of(X: Any, metric: Any, params: dict[str, Any] | None) -> Space:
 def _minkowski_pairs(queries: Any, points: Any, rows: Neighbors, order: float) -> NDArray[Any]:
     distances = np.zeros(len(rows.indices))
     for part, query, point in pair_blocks(rows, points.shape[1]):
-        difference = np.abs(queries[query].astype(np.float64) - points[point])
+        with np.errstate(over="ignore", invalid="ignore"):
+            difference = np.abs(queries[query].astype(np.float64) - points[point])
         largest = difference.max(axis=1)
         apart = largest > 0  # in units of the largest difference no power leaves the range of floats
-        ratio = difference[apart] / largest[apart, None]
-        distances[part][apart] = largest[apart] * np.linalg.norm(ratio, ord=order, axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = difference[apart] / largest[apart, None]
+            distances[part][apart] = largest[apart] * np.linalg.norm(ratio, ord=order, axis=1)
     return distances

@@ -36,8 +36,6 @@ class TreeSearch:
         self._locations = Locations.of(space.points)
         distinct = space.points[self._locations.representatives]
         self._tree = cKDTree(distinct, balanced_tree=False, compact_nodes=True)
-        # two distances that differ by less may change places when the final ones are computed
-        self._tie = 1 + ROUNDING[space.dtype]
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
         indices = np.empty((len(queries), n_neighbors), np.int32)
@@ -58,7 +56,7 @@ class TreeSearch:
 
     def within(self, queries: Any, radius: float) -> Neighbors:
         parts: list[Neighbors] = []
-        reach = self.space.tree_radius(radius) * self._tie
+        reach = self._safe(self.space.tree_radius(radius))
         for block in self._ball_blocks(queries, reach):
             candidates = self._ball(block, reach)
             parts.append(at_most(self.space.settle(block, candidates, self.n_threads), radius))
@@ -66,7 +64,7 @@ class TreeSearch:
         return concatenated(parts)
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
-        points, radius = self.space.points, self.space.tree_radius(reach.astype(np.float64)) * self._tie
+        points, radius = self.space.points, self._safe(self.space.tree_radius(reach.astype(np.float64)))
         around = cKDTree(queries)
         found = _flat(
             around.query_ball_point(points, radius, p=self.space.minkowski_order, workers=self.n_threads)
@@ -76,6 +74,10 @@ class TreeSearch:
         indptr = offsets(np.bincount(found.indices, minlength=len(queries)))
         rows = self.space.settle(queries, _unmeasured(indptr, point[by_query]), self.n_threads)
         return at_most(rows, reach[rows.indices])
+
+    def _safe(self, distance: Any) -> Any:
+        """A distance of the tree that nothing nearer exceeds once the final distances are computed."""
+        return np.maximum(distance * (1 + ROUNDING[self.space.dtype]), 1.01 * self.space.tree_zero)
 
     def _query(self, queries: Any, n_locations: int) -> tuple[NDArray[Any], NDArray[Any]]:
         order = self.space.minkowski_order
@@ -91,12 +93,13 @@ class TreeSearch:
         farthest = distances[rows, last]
         following = np.minimum(last + 1, n_locations - 1)
         beyond = np.where(last + 1 < n_locations, distances[rows, following], np.inf)
-        tied = beyond <= farthest * self._tie
+        farthest = self._safe(farthest)
+        tied = beyond <= farthest
         listed = np.arange(n_locations) <= last[:, None]
         plain = self._settled(queries[~tied], found[~tied], listed[~tied], n_neighbors)
         if not tied.any():
             return plain
-        balls = self._ball(queries[tied], farthest[tied] * self._tie, n_neighbors)
+        balls = self._ball(queries[tied], farthest[tied], n_neighbors)
         balls = self.space.settle(queries[tied], balls, self.n_threads)
         return _interleaved(plain, first_of_rows(balls, n_neighbors), tied, n_neighbors)
 
