@@ -30,7 +30,7 @@ def _new_axes(ax: Any) -> Any:
 class DecisionGraphDisplay:
     """Density against delta, the distance to the nearest denser sample: peaks stand out at the top right.
 
-    Both axes are logarithmic. The densest sample has no denser one; it is drawn at the height of the
+    Both axes are logarithmic. The densest sample has no denser one; it is drawn just above the
     largest delta. Samples at delta or density zero are drawn at the edge.
 
     Parameters
@@ -145,16 +145,16 @@ def _plain_numbers(ax: Any) -> None:
 
 
 def _above_zero(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Values that a log axis can show: infinity at the largest finite value, zero just below the smallest."""
+    """Values that a log axis can show: infinity just above the largest, zero just below the smallest."""
     values = np.asarray(values, np.float64)
     shown = values[np.isfinite(values) & (values > 0)]
     low, high = (shown.min(), shown.max()) if len(shown) else (1.0, 1.0)
-    return np.where(values > 0, np.minimum(values, high), low / 2)
+    return np.where(values > 0, np.minimum(values, 1.2 * high), low / 2)
 
 
 def _colors(labels: NDArray[Any]) -> NDArray[np.float64]:
-    """One colour a label: a colour-blind-safe cycle (Okabe and Ito), lighter in each round; noise is grey."""
-    cycle = ["E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7", "000000"]
+    """One colour a label: a colour-blind-safe cycle (Okabe, Ito; Tol), lighter in each round; noise is grey."""
+    cycle = ["E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7", "882255"]
     rgb = np.array([[int(color[i : i + 2], 16) / 255 for i in (0, 2, 4)] for color in cycle])
     darkness = 0.6 ** (labels // len(cycle) % 3)[:, None]
     return np.where(labels[:, None] < 0, 0.75, 1 - darkness * (1 - rgb[labels % len(cycle)]))
