@@ -153,7 +153,7 @@ def _above_zero(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _colors(labels: NDArray[Any]) -> NDArray[np.float64]:
-    """One colour a label: a colour-blind-safe cycle (Okabe, Ito; Tol), lighter in each round; noise is grey."""
+    """One colour a label: a cycle safe for the colour-blind, lighter in each round; noise is grey."""
     cycle = ["E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7", "882255"]
     rgb = np.array([[int(color[i : i + 2], 16) / 255 for i in (0, 2, 4)] for color in cycle])
     darkness = 0.6 ** (labels // len(cycle) % 3)[:, None]

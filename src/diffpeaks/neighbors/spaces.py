@@ -20,13 +20,36 @@ _MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": 
 _TREE_ORDERS = (1.0, np.inf)  # other powers of small or large differences leave the range of floats
 
 
-class MetricSpace:
+class _OrdinarySpace:
+    """What most metrics share: selection values are distances, in both directions alike."""
+
+    points: Any
+    minkowski_order: float | None = None
+    tree_zero = 0.0
+
+    def queries(self, X: Any) -> Any:
+        return like(self.points, X)
+
+    def restricted(self, which: NDArray[Any]) -> Self:
+        part = copy.copy(self)
+        part.points = self.points[which]
+        return part
+
+    def reversed(self) -> Self:
+        return self
+
+    def limit(self, distance: Any) -> Any:
+        return distance
+
+    def tree_radius(self, radius: Any) -> Any:
+        return radius
+
+
+class MetricSpace(_OrdinarySpace):
     """A metric by name or callable: the block's values are the distances.
 
     Minkowski distances alone are settled anew, because a tree sums them differently.
     """
-
-    tree_zero = 0.0
 
     def __init__(self, X: Any, metric: Any, params: dict[str, Any]) -> None:
         from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
@@ -39,14 +62,6 @@ class MetricSpace:
         order = params.get("p", 2.0) if metric == "minkowski" else named
         self._order = None if sp.issparse(X) or params.get("w") is not None else order
         self.minkowski_order = self._order if self._order in _TREE_ORDERS else None
-
-    def queries(self, X: Any) -> Any:
-        return like(self.points, X)
-
-    def restricted(self, which: NDArray[Any]) -> Self:
-        part = copy.copy(self)
-        part.points = self.points[which]
-        return part
 
     def reversed(self) -> Self:
         if not callable(self.metric):
@@ -78,12 +93,6 @@ class MetricSpace:
         check_distances(distances, f"metric={self.metric!r}")
         return distances.astype(self.dtype, copy=False)
 
-    def limit(self, distance: Any) -> Any:
-        return distance
-
-    def tree_radius(self, radius: Any) -> Any:
-        return radius
-
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
         distances = rows.distances
         if self._order is not None:
@@ -95,14 +104,11 @@ class MetricSpace:
         return rows._replace(distances=distances)
 
 
-class NanEuclideanSpace:
+class NanEuclideanSpace(_OrdinarySpace):
     """Euclidean distance over the features that two samples share, scaled up to all features.
 
     Samples that share none are infinitely far apart.
     """
-
-    minkowski_order: float | None = None
-    tree_zero = 0.0
 
     def __init__(self, X: Any) -> None:
         self.points = X
@@ -110,17 +116,6 @@ class NanEuclideanSpace:
         check_scale(np.nan_to_num(X), np.dtype(np.float64))
         with np.errstate(all="ignore"):
             self._center = np.nan_to_num(np.nansum(X, axis=0) / np.sum(~np.isnan(X), axis=0))
-
-    def queries(self, X: Any) -> Any:
-        return like(self.points, X)
-
-    def restricted(self, which: NDArray[Any]) -> Self:
-        part = copy.copy(self)
-        part.points = self.points[which]
-        return part
-
-    def reversed(self) -> Self:
-        return self
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         from sklearn.metrics.pairwise import nan_euclidean_distances
@@ -139,9 +134,6 @@ class NanEuclideanSpace:
     def limit(self, distance: Any) -> Any:
         return distance**2
 
-    def tree_radius(self, radius: Any) -> Any:
-        return radius
-
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
         n_features = queries.shape[1]
         distances = np.empty(len(rows.indices), self.dtype)
@@ -155,11 +147,8 @@ class NanEuclideanSpace:
         return rows._replace(distances=distances)
 
 
-class MatrixSpace:
+class MatrixSpace(_OrdinarySpace):
     """A square matrix of distances; a query is its row of distances to all points."""
-
-    minkowski_order: float | None = None
-    tree_zero = 0.0
 
     def __init__(self, matrix: NDArray[Any]) -> None:
         self.points = matrix
@@ -178,20 +167,11 @@ class MatrixSpace:
     def restricted(self, which: NDArray[Any]) -> Self:
         raise NotImplementedError("the points of a matrix of distances are not searched by location")
 
-    def reversed(self) -> Self:
-        return self
-
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         return queries, 0.0
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         return self.points[np.ix_(first, second)]
-
-    def limit(self, distance: Any) -> Any:
-        return distance
-
-    def tree_radius(self, radius: Any) -> Any:
-        return radius
 
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
         sort_rows(rows.indptr, rows.indices, rows.distances, n_threads)
