@@ -1,11 +1,12 @@
 # make demo   set up, cluster an embedded data set, write labels and a picture to out/
 # make test   set up, check style, imports and types, run the tests
+# make sanitize   run the tests of the compiled core under the address and undefined-behaviour sanitizers
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint sanitize clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m diffpeaks.demo
@@ -29,6 +30,16 @@ $(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
 $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@ $(VENV)/.demo
+
+SANITIZED = build/sanitized
+NATIVE_TESTS = $(addprefix tests/test_,graph.py search_contract.py peaks.py clusterers.py bad_input.py edge_cases.py)
+
+sanitize:
+	$(PYTHON) -m venv $(SANITIZED)
+	$(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-C cmake.define.DIFFPEAKS_SANITIZE=ON -C build-dir=build/sanitize ".[dev]"
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+		$(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
 
 clean:
 	rm -rf $(VENV) build out
