@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, checked_params, with_input_tags
+from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.linking import core_labels
@@ -88,7 +88,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.search = search
         self.n_jobs = n_jobs
 
-    @checked_params
+    @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster X.
 

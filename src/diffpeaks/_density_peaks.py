@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, checked_params, with_input_tags
+from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
@@ -113,7 +113,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @checked_params
+    @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster X.
 

@@ -24,8 +24,8 @@ __all__ = [
     "Options",
     "StrOptions",
     "check_params",
-    "checked_params",
     "validated",
+    "whole_fit",
     "with_input_tags",
 ]
 
@@ -36,12 +36,12 @@ def check_params(estimator: Any, **params: Any) -> None:
     validate_parameter_constraints(constraints, params, type(estimator).__name__)
 
 
-def checked_params(fit: Callable[..., Any]) -> Callable[..., Any]:
+def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Check parameters before the fit, and leave the estimator as it was if the fit fails."""
     checked = _fit_context(prefer_skip_nested_validation=True)(fit)
 
     @wraps(fit)
-    def whole_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def checked_whole_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
             return checked(self, *args, **kwargs)
@@ -50,7 +50,7 @@ def checked_params(fit: Callable[..., Any]) -> Callable[..., Any]:
             vars(self).update(before)
             raise
 
-    return whole_or_nothing
+    return checked_whole_fit
 
 
 def with_input_tags(tags: Any, metric: Any) -> Any:

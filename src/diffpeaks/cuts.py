@@ -65,13 +65,13 @@ def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> 
     if cut.n_clusters is None:
         roots = forest.roots
         return roots[forest.prominence[roots] >= cut.min_prominence]
+    if cut.n_clusters > len(density):
+        raise ValueError(f"n_clusters={cut.n_clusters} is more than n_samples={len(density)}; ask for fewer")
     may_be = np.ones(len(density), bool)
     if np.isfinite(cut.max_link):
         may_be &= forest.delta >= cut.max_link
     if cut.min_prominence > 0:
         may_be &= forest.prominence >= cut.min_prominence
-    if cut.n_clusters > len(density):
-        raise ValueError(f"n_clusters={cut.n_clusters} is more than n_samples={len(density)}; ask for fewer")
     candidates = np.flatnonzero(may_be)
     if len(candidates) < cut.n_clusters:
         raise ValueError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, checked_params, validated, with_input_tags
+from diffpeaks._sklearn_compat import Interval, validated, whole_fit, with_input_tags
 from diffpeaks._validation import check_n_neighbors, check_positive
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet, check_features, searchable
@@ -64,7 +64,7 @@ class GraphDensity(BaseEstimator):
         """A second key that orders samples of equal density, if the density has one."""
         return None
 
-    @checked_params
+    @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Compute the density of each sample of X.
 

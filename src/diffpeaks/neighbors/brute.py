@@ -15,8 +15,6 @@ from diffpeaks._native import keep_nearest
 from diffpeaks._validation import check_graph_size
 from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
-from diffpeaks.neighbors.locations import Locations
-from diffpeaks.neighbors.spaces import MatrixSpace
 
 _BLOCK_ENTRIES = 1 << 23  # of all threads together
 _SUBSET = 16  # columns looked at for each neighbour wanted, to bound how far the last one is
@@ -60,10 +58,7 @@ class BruteSearch:
 
     def __init__(self, space: Space, n_threads: int) -> None:
         self.space, self.n_threads = space, n_threads
-        if isinstance(space, MatrixSpace):
-            self._locations = Locations.each_its_own(len(space.points))
-        else:
-            self._locations = Locations.of(space.points)
+        self._locations = space.locations()
         distinct = self._locations.all_distinct
         self._distinct = space if distinct else space.restricted(self._locations.representatives)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.graph import offsets
+
+if TYPE_CHECKING:
+    from diffpeaks.neighbors.locations import Locations
 
 # Relative difference below which two computations of one distance may disagree.
 ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
@@ -43,6 +46,9 @@ class Space(Protocol):
 
     def queries(self, X: Any) -> Any:
         """Queries in the form that `block` and `settle` take."""
+
+    def locations(self) -> Locations:
+        """The points grouped by where they lie."""
 
     def restricted(self, which: NDArray[Any]) -> Self:
         """The space of some of the points."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_scale, some_of
 from diffpeaks.neighbors.contract import Neighbors, like, pair_blocks
+from diffpeaks.neighbors.locations import Locations
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine")
 
@@ -44,6 +45,9 @@ class EuclideanSpace:
 
     def queries(self, X: Any) -> Any:
         return self._directions(like(self.points, X))
+
+    def locations(self) -> Locations:
+        return Locations.of(self.points)
 
     def restricted(self, which: NDArray[Any]) -> Self:
         part = copy.copy(self)

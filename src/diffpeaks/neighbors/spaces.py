@@ -14,6 +14,7 @@ from diffpeaks._validation import check_distances, check_scale
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, like, pair_blocks
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace, squared_norms
+from diffpeaks.neighbors.locations import Locations
 from diffpeaks.neighbors.metric_params import checked_metric, fixed_params
 
 _MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
@@ -29,6 +30,9 @@ class _OrdinarySpace:
 
     def queries(self, X: Any) -> Any:
         return like(self.points, X)
+
+    def locations(self) -> Locations:
+        return Locations.of(self.points)
 
     def restricted(self, which: NDArray[Any]) -> Self:
         part = copy.copy(self)
@@ -164,8 +168,8 @@ class MatrixSpace(_OrdinarySpace):
         check_distances(X, "metric='precomputed'")
         return X
 
-    def restricted(self, which: NDArray[Any]) -> Self:
-        raise NotImplementedError("the points of a matrix of distances are not searched by location")
+    def locations(self) -> Locations:
+        return Locations.each_its_own(len(self.points))
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         return queries, 0.0

@@ -12,7 +12,6 @@ from scipy.spatial import cKDTree
 from diffpeaks._validation import check_graph_size
 from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
-from diffpeaks.neighbors.locations import Locations
 
 _BLOCK_ENTRIES = 1 << 22
 
@@ -33,7 +32,7 @@ class TreeSearch:
                 "use search='brute'"
             )
         self.space, self.n_threads = space, n_threads
-        self._locations = Locations.of(space.points)
+        self._locations = space.locations()
         distinct = space.points[self._locations.representatives]
         self._tree = cKDTree(distinct, balanced_tree=False, compact_nodes=True)
 
