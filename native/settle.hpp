@@ -8,22 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "distance.hpp"
 #include "graph.hpp"
 #include "parallel.hpp"
 
 namespace diffpeaks {
 
-template <class Real>
-double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
-    double sum = 0.0;
-    for (std::int64_t f = 0; f < n_features; ++f) {
-        const double difference = static_cast<double>(x[f]) - static_cast<double>(y[f]);
-        sum += difference * difference;
-    }
-    return sum;
-}
-
-// Euclidean distance of each query to each of its listed points; summed in double, in feature order, so that the
+// Euclidean distance of each query to each of its listed points; summed in double, in one order, so that the
 // value for a pair is the same whichever search proposed it and whichever side asks.
 template <class Real>
 void pair_distances(const Real* queries, const Real* points, std::int64_t n_features, std::int64_t n_rows,
