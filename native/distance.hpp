@@ -1,7 +1,9 @@
 // The distance of two points: the one number that every search must agree on.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace diffpeaks {
 
@@ -10,8 +12,9 @@ namespace diffpeaks {
 // and without contraction to fused multiply-add every processor does.
 constexpr int n_lanes = 16;
 
+// Static, because it is compiled for several instruction sets, and the linker must not take one for another.
 template <class Real>
-double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
+static double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
     double lanes[n_lanes] = {};
     std::int64_t f = 0;
     for (; f + n_lanes <= n_features; f += n_lanes) {
@@ -29,6 +32,18 @@ double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
         sum += difference * difference;
     }
     return sum;
+}
+
+// What is reported of a squared distance. The least angle that rounding of unit vectors can make counts as none.
+enum class DistanceForm : int { root = 0, square = 1, half_square = 2 };
+
+template <class Real>
+static Real reported(double squared, DistanceForm form) {
+    if (form == DistanceForm::root) return static_cast<Real>(std::sqrt(squared));
+    if (form == DistanceForm::square) return static_cast<Real>(squared);
+    constexpr Real zero = 4 * std::numeric_limits<Real>::epsilon();
+    const Real half = static_cast<Real>(squared) / 2;
+    return half < zero * zero / 2 ? Real{0} : half;
 }
 
 }  // namespace diffpeaks

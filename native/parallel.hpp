@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <system_error>
@@ -10,37 +11,50 @@
 
 namespace diffpeaks {
 
+// Runs body(worker) on that many threads, the first of them this one, and passes on a failure.
+template <class Body>
+void on_threads(std::int64_t n_workers, Body body) {
+    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(n_workers));
+    const auto run = [&](std::int64_t worker) {
+        try {
+            body(worker);
+        } catch (...) {
+            failures[static_cast<std::size_t>(worker)] = std::current_exception();
+        }
+    };
+    std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(n_workers));
+    std::int64_t started = 1;
+    try {
+        for (; started < n_workers; ++started) threads.emplace_back(run, started);
+    } catch (const std::system_error&) {
+        // the system gives no more threads: this one does the rest of the work
+    }
+    run(0);
+    for (std::int64_t worker = started; worker < n_workers; ++worker) run(worker);
+    for (auto& thread : threads) thread.join();
+    for (auto& failure : failures) {
+        if (failure) std::rethrow_exception(failure);
+    }
+}
+
 // Calls body(first, last, part) on consecutive parts of [0, n_rows), at most n_threads of them, one thread a part.
 template <class Body>
 void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     constexpr std::int64_t min_rows_per_thread = 4096;  // below this a thread costs more than it saves
     const std::int64_t useful = std::max<std::int64_t>(1, n_rows / min_rows_per_thread);
     const std::int64_t n_parts = std::min<std::int64_t>(std::max(n_threads, 1), useful);
-    if (n_parts == 1) {
-        body(std::int64_t{0}, n_rows, std::int64_t{0});
-        return;
-    }
-    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(n_parts));
-    std::vector<std::thread> threads;
-    threads.reserve(static_cast<std::size_t>(n_parts));
-    const auto run = [&](std::int64_t part) {
-        try {
-            body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part);
-        } catch (...) {
-            failures[static_cast<std::size_t>(part)] = std::current_exception();
-        }
-    };
-    for (std::int64_t part = 0; part < n_parts; ++part) {
-        try {
-            threads.emplace_back(run, part);
-        } catch (const std::system_error&) {
-            run(part);  // the system gives no more threads: this one does the work
-        }
-    }
-    for (auto& thread : threads) thread.join();
-    for (auto& failure : failures) {
-        if (failure) std::rethrow_exception(failure);
-    }
+    on_threads(n_parts, [&](std::int64_t part) { body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part); });
+}
+
+// Tasks of unequal size: each worker, with a state of its own from make_worker(), takes the next task that is left.
+template <class MakeWorker, class Body>
+void parallel_tasks(std::int64_t n_tasks, int n_threads, MakeWorker make_worker, Body body) {
+    std::atomic<std::int64_t> next{0};
+    on_threads(std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, n_tasks)), [&](std::int64_t) {
+        auto worker = make_worker();
+        for (std::int64_t task = next++; task < n_tasks; task = next++) body(worker, task);
+    });
 }
 
 }  // namespace diffpeaks

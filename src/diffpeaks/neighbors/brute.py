@@ -4,47 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from diffpeaks._native import keep_nearest
 from diffpeaks._validation import check_graph_size
 from diffpeaks.graph import offsets
+from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
 
 _BLOCK_ENTRIES = 1 << 23  # of all threads together
 _SUBSET = 16  # columns looked at for each neighbour wanted, to bound how far the last one is
-
-
-class _OneBlasThread:
-    """Keeps BLAS to one thread as long as any search needs it.
-
-    The limit belongs to the process: searches that overlap share it, and the last one lifts it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._n_users = 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._n_users += 1
-            if self._n_users == 1:
-                self._limit = threadpool_limits(1, "blas")
-
-    def __exit__(self, *failure: object) -> None:
-        with self._lock:
-            self._n_users -= 1
-            if self._n_users == 0:
-                self._limit.restore_original_limits()
-
-
-_ONE_BLAS_THREAD = _OneBlasThread()
 
 
 class BruteSearch:
@@ -103,7 +75,7 @@ class BruteSearch:
         parts: list[Neighbors] = []
         n_entries = 0
         # one thread a block; the product inside it must not start threads of its own
-        with _ONE_BLAS_THREAD, ThreadPoolExecutor(self.n_threads) as pool:
+        with ONE_BLAS_THREAD, ThreadPoolExecutor(self.n_threads) as pool:
             for part in pool.map(select, blocks):
                 n_entries += len(part.indices)
                 check_graph_size(n_queries, n_entries)

@@ -43,6 +43,7 @@ class Space(Protocol):
     dtype: Any
     minkowski_order: float | None  # the p of a metric that a kd-tree understands
     tree_zero: float  # up to which distance of the tree the metric says zero
+    join_form: int | None  # how the compiled join reports squared distances, where it can compute them
 
     def queries(self, X: Any) -> Any:
         """Queries in the form that `block` and `settle` take."""
@@ -85,6 +86,8 @@ class Search(Protocol):
       where these differ from those in the other direction.
     - A query that is one of the points finds itself like any other point. Putting it first in its
       own row is the graph builder's work, not the search's.
+    - `recall` is the share of nearest neighbours of the points themselves that `nearest` finds, and half
+      the width of its 95% interval: 1 and 0 for every search but the approximate one.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
     - The number of threads changes nothing but the time.
     """
@@ -98,6 +101,8 @@ class Search(Protocol):
     def within(self, queries: Any, radius: float) -> Neighbors: ...
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors: ...
+
+    def recall(self, n_neighbors: int) -> tuple[float, float]: ...
 
 
 def like(points: Any, X: Any) -> Any:

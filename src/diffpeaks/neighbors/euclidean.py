@@ -31,6 +31,7 @@ class EuclideanSpace:
         self.minkowski_order = None if sp.issparse(X) else 2.0
         # normalising rounds: vectors of one direction are up to that far apart
         self.tree_zero = 4 * float(np.finfo(X.dtype).eps) if metric == "cosine" else 0.0
+        self.join_form = None if sp.issparse(X) else int(self._form)
         self.points = self._directions(X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
@@ -108,13 +109,22 @@ class EuclideanSpace:
         sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
 
+    @property
+    def _form(self) -> int:
+        """How a squared distance is reported, in the compiled core's terms: its root, itself, or half of it."""
+        return {"sqeuclidean": 1, "cosine": 2}.get(self.metric, 0)
+
     def _pairs(self, queries: Any, rows: Neighbors, n_threads: int) -> NDArray[Any]:
-        squared = self.metric in ("sqeuclidean", "cosine")
-        if sp.issparse(self.points):
-            distances = _sparse_pairs(queries, self.points, rows, squared).astype(self.dtype)
-        else:
+        if not sp.issparse(self.points):
             distances = np.empty(len(rows.indices), self.dtype)
-            pair_distances(queries, self.points, rows.indptr, rows.indices, distances, squared, n_threads)
+            pair_distances(
+                queries, self.points, rows.indptr, rows.indices, distances, self._form, n_threads
+            )
+            return distances
+        squared = _sparse_squares(queries, self.points, rows)
+        if self.metric in ("euclidean", "l2"):
+            return np.sqrt(squared).astype(self.dtype)
+        distances = squared.astype(self.dtype)
         if self.metric == "cosine":
             distances /= 2
             distances[distances < self.tree_zero**2 / 2] = 0
@@ -151,9 +161,9 @@ def squared_norms(X: Any) -> NDArray[np.float64]:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def _sparse_pairs(queries: Any, points: Any, rows: Neighbors, squared: bool) -> NDArray[Any]:
+def _sparse_squares(queries: Any, points: Any, rows: Neighbors) -> NDArray[np.float64]:
     sums = np.empty(len(rows.indices))
     for part, query, point in pair_blocks(rows, points.nnz // points.shape[0]):
         difference = queries[query].astype(np.float64) - points[point].astype(np.float64)
         sums[part] = squared_norms(difference)
-    return sums if squared else np.sqrt(sums)
+    return sums

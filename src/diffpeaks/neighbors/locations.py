@@ -8,17 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._native import first_equal
+from diffpeaks._validation import n_threads
 from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import Neighbors
-
-_LEXSORT_FEATURES = 16  # beyond, one comparison of whole rows is faster than a pass for each feature
-
 
 class Locations:
     """The distinct locations of some points, and which points lie at each.
 
     A search finds locations; `points_at` turns them into points. However many points share a
-    location, they neither slow the search down nor crowd a point out of its own row.
+    location, they neither slow the search down nor crowd a point out of its own row. Locations are
+    numbered by their first points, so the nearest locations by (distance, index) hold the nearest
+    points.
     """
 
     def __init__(self, members: NDArray[np.int32], starts: NDArray[np.int64]) -> None:
@@ -47,6 +48,17 @@ class Locations:
         """The largest value of the points at each location."""
         return np.maximum.reduceat(values[self._members], self._starts[:-1])
 
+    def rows_of_points(self, rows: Neighbors) -> Neighbors:
+        """Rows of one length for each location as rows for each point."""
+        if self.all_distinct:
+            return rows
+        location = np.empty(len(self._members), np.int64)
+        location[self._members] = np.repeat(np.arange(self.n_locations), self.counts)
+        width = len(rows.indices) // self.n_locations
+        indptr = np.arange(len(location) + 1, dtype=np.int64) * width
+        indices, distances = (values.reshape(-1, width)[location].ravel() for values in rows[1:])
+        return Neighbors(indptr, indices, distances)
+
     def points_at(self, rows: Neighbors, most: int | None = None) -> Neighbors:
         """Rows of locations as rows of points, at most the first `most` points of each location."""
         if self.all_distinct:
@@ -61,33 +73,24 @@ class Locations:
 
 
 def _grouped(points: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Points ordered by location, ascending inside a group: members, and where each group starts."""
+    """Points ordered by the first point at their location: members, and where each group starts."""
     if sp.issparse(points):
-        group = _sparse_groups(points)
-        order = np.argsort(group, kind="stable")
-        new = np.diff(group[order], prepend=-1) != 0
+        first = _sparse_first_equal(points)
     else:
-        rows = points if points.shape[1] <= _LEXSORT_FEATURES else _as_bytes(points)
-        order = np.lexsort(rows.T[::-1]) if rows.ndim == 2 else np.argsort(rows, kind="stable")
-        ordered = rows[order]
-        differs = ordered[1:] != ordered[:-1]
-        new = np.append(True, differs.any(axis=1) if rows.ndim == 2 else differs)
+        first = np.empty(len(points), np.int32)
+        first_equal(np.ascontiguousarray(points), first, n_threads(None))
+    order = np.argsort(first, kind="stable")
+    new = np.diff(first[order], prepend=-1) != 0
     return order.astype(np.int32), np.append(np.flatnonzero(new), len(order))
 
 
-def _as_bytes(points: NDArray[Any]) -> NDArray[Any]:
-    """Each row as one value that compares as a whole; adding zero turns -0.0 into 0.0."""
-    rows = np.ascontiguousarray(points + points.dtype.type(0))
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-
-
-def _sparse_groups(points: Any) -> NDArray[np.int64]:
+def _sparse_first_equal(points: Any) -> NDArray[np.int32]:
     canonical = points.copy()
     canonical.sum_duplicates()
     canonical.eliminate_zeros()
     seen: dict[bytes, int] = {}
-    group = np.empty(canonical.shape[0], np.int64)
+    first = np.empty(canonical.shape[0], np.int32)
     for row, (begin, end) in enumerate(zip(canonical.indptr, canonical.indptr[1:], strict=False)):
         key = canonical.indices[begin:end].tobytes() + canonical.data[begin:end].tobytes()
-        group[row] = seen.setdefault(key, len(seen))
-    return group
+        first[row] = seen.setdefault(key, row)
+    return first

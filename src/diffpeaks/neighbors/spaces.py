@@ -27,6 +27,7 @@ class _OrdinarySpace:
     points: Any
     minkowski_order: float | None = None
     tree_zero = 0.0
+    join_form: int | None = None
 
     def queries(self, X: Any) -> Any:
         return like(self.points, X)

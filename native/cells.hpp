@@ -1,0 +1,177 @@
+// Points in cells: each a residual to the centroid of its cell, rounded to bf16 and laid out for the kernels.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "graph.hpp"
+#include "kernels/common.hpp"
+#include "parallel.hpp"
+
+namespace diffpeaks {
+
+// Coordinates: rows of numbers whose distances, in units of 1 / scale, exceed those of the points by no more than twice
+// `error`. What they leave out of a point has at most the length of its tail.
+template <class Real>
+struct Coordinates {
+    const Real* rows;
+    std::int64_t n_features;
+    double scale;
+    double error;
+    const float* tails;  // a null pointer if nothing is left out
+    const Index* row;    // which of the rows; a null pointer stands for each in turn
+
+    std::int64_t index(std::int64_t i) const { return row ? static_cast<std::int64_t>(row[i]) : i; }
+    const Real* at(std::int64_t i) const { return rows + index(i) * n_features; }
+    float tail(std::int64_t i) const { return tails ? tails[index(i)] : 0.0f; }
+};
+
+struct Cells {
+    std::int64_t n_cells;
+    std::int64_t n_features;  // padded to a multiple of feature_block
+    std::int64_t n_coordinates;
+    const double* centroids;  // n_cells x n_coordinates
+    double scale;
+    const void* rows;          // the coordinates of the points, where distances are computed from them
+    const Offset* starts;      // first slot of each cell; slots are padded to whole panels
+    const Index* slot_point;   // which point stands there; NO_POINT for padding
+    Bf16* panels;
+    float* norms;
+    float* half_squares;
+    float* rounding;  // of each cell: what bf16 lost of a member, as a share of its norm, at most
+    float* radius;    // of each cell: the largest norm of a member
+    float* spread;    // of each cell: the mean squared norm of its members
+    float* tail;      // of each cell: the longest tail of a member
+
+    std::int64_t n_panels(std::int64_t cell) const { return (starts[cell + 1] - starts[cell]) / panel_width; }
+};
+
+// The difference of two rows in double, scaled, as floats.
+template <class A, class B>
+void residual(const A* row, const B* from, std::int64_t n, double scale, float* out) {
+    for (std::int64_t f = 0; f < n; ++f) {
+        out[f] = static_cast<float>((static_cast<double>(row[f]) - static_cast<double>(from[f])) * scale);
+    }
+}
+
+// Coordinates along some directions: dot products of each row, relative to `center`, with the rows of `directions`, which
+// are padded; and the squared norm of the row.
+template <class Real>
+void project(const Kernel& kernel, const Coordinates<Real>& points, std::int64_t n_rows, const double* center,
+             const float* directions, std::int64_t n_directions, std::int64_t n_padded, float* out, float* squares,
+             int n_threads) {
+    constexpr std::int64_t batch = 16;
+    parallel_rows(n_rows, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
+        std::vector<float> rows(static_cast<std::size_t>(batch * n_padded), 0.0f);
+        for (std::int64_t i = first; i < last; i += batch) {
+            const std::int64_t n = std::min(batch, last - i);
+            for (std::int64_t row = 0; row < n; ++row) {
+                float* shifted = rows.data() + row * n_padded;
+                residual(points.at(i + row), center, points.n_features, 1.0, shifted);
+                kernel.dots(shifted, 1, shifted, 1, n_padded, squares + i + row);
+            }
+            kernel.dots(rows.data(), n, directions, n_directions, n_padded, out + i * n_directions);
+        }
+    });
+}
+
+// What a sum of squares of that many features errs by in float, as a share of itself.
+inline double square_error(std::int64_t n_features) {
+    return static_cast<double>(n_features / n_lanes + 16) * std::ldexp(1.0, -24);
+}
+
+// Packs one member: its values in the panel, its norms beside them. Returns what bf16 lost, as a share of its norm.
+inline double pack_member(const Cells& cells, Offset slot, const float* row, const float* zero, Bf16* rounded) {
+    const std::int64_t n_features = cells.n_features;
+    const Shifted member = shift_row<Bf16>(row, zero, n_features, rounded);
+    Bf16* panel = cells.panels + (slot / panel_width) * panel_width * n_features + 2 * (slot % panel_width);
+    for (std::int64_t f = 0; f < n_features; f += 2) {
+        std::copy(rounded + f, rounded + f + 2, panel + f * panel_width);
+    }
+    const double error = square_error(n_features), square = static_cast<double>(member.square);
+    const double norm = std::sqrt(square * (1 + error)), lost = std::sqrt(member.rounding * (1 + error));
+    cells.norms[slot] = static_cast<float>(norm * (1 + 1e-6));
+    cells.half_squares[slot] = static_cast<float>(0.5 * square * (1 - 4 * error));
+    return norm > 0 ? lost / norm + std::ldexp(1.0, -23) : 0.0;
+}
+
+// Packs the members of cells [first, last): `points` holds their rows in the order of slots from starts[first] on.
+template <class Real>
+void pack_cells(const Cells& cells, const Coordinates<Real>& points, std::int64_t first, std::int64_t last,
+                int n_threads) {
+    const std::int64_t n_features = cells.n_features;
+    const auto buffer = [&] { return std::vector<float>(static_cast<std::size_t>(3 * n_features)); };
+    parallel_tasks(last - first, n_threads, buffer, [&](std::vector<float>& rows, std::int64_t task) {
+        float *row = rows.data(), *zero = row + n_features, *rounded = zero + n_features;
+        const std::int64_t cell = first + task;
+        const double* centroid = cells.centroids + cell * cells.n_coordinates;
+        double rounding = 0, squares = 0, n_members = 0;
+        float radius = 0, tail = 0;
+        for (Offset slot = cells.starts[cell]; slot < cells.starts[cell + 1]; ++slot) {
+            const bool padding = cells.slot_point[slot] == NO_POINT;
+            std::fill(row, row + n_features, 0.0f);
+            if (!padding) {
+                tail = std::max(tail, points.tail(slot - cells.starts[first]));
+                residual(points.at(slot - cells.starts[first]), centroid, cells.n_coordinates, cells.scale, row);
+            }
+            rounding = std::max(rounding, pack_member(cells, slot, row, zero, reinterpret_cast<Bf16*>(rounded)));
+            radius = std::max(radius, cells.norms[slot]);
+            squares += static_cast<double>(cells.norms[slot]) * static_cast<double>(cells.norms[slot]);
+            n_members += !padding;
+            if (padding) cells.half_squares[slot] = std::numeric_limits<float>::infinity();
+        }
+        cells.rounding[cell] = static_cast<float>(rounding * (1 + 1e-6));
+        cells.radius[cell] = radius;
+        cells.tail[cell] = tail;
+        cells.spread[cell] = static_cast<float>(squares / std::max(n_members, 1.0));
+    });
+}
+
+// Centroids as floats, relative to some centre, padded; those of group g are [starts[g], starts[g + 1]).
+struct CentroidTable {
+    const float* rows;
+    const float* half_squares;
+    std::int64_t n_features;
+    const Offset* starts;
+};
+
+// The first of the largest differences of two arrays.
+inline Index largest(const float* products, const float* half_squares, std::int64_t n) {
+    Index best = 0;
+    float most = -std::numeric_limits<float>::infinity();
+    for (std::int64_t c = 0; c < n; ++c) {
+        const float value = products[c] - half_squares[c];
+        if (value > most) {
+            most = value;
+            best = static_cast<Index>(c);
+        }
+    }
+    return best;
+}
+
+// The nearest centroid to each row of coordinates, among those of the row's group; ties to the lower.
+template <class Real>
+void nearest_centroids(const Kernel& kernel, const Coordinates<Real>& points, std::int64_t n_rows, const double* center,
+                       const CentroidTable& centroids, const Index* group, Index* nearest, int n_threads) {
+    constexpr std::int64_t batch = 16;  // rows of one group are multiplied together
+    const std::int64_t n_features = centroids.n_features;
+    parallel_rows(n_rows, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
+        std::vector<float> rows(static_cast<std::size_t>(batch * n_features), 0.0f), products;
+        for (std::int64_t i = first, end; i < last; i = end) {
+            for (end = i; end < std::min(last, i + batch) && group[end] == group[i]; ++end) {
+                residual(points.at(end), center, points.n_features, points.scale, rows.data() + (end - i) * n_features);
+            }
+            const Offset begin = centroids.starts[group[i]], n = centroids.starts[group[i] + 1] - begin;
+            products.resize(static_cast<std::size_t>(batch * n));
+            kernel.dots(rows.data(), end - i, centroids.rows + begin * n_features, n, n_features, products.data());
+            for (std::int64_t row = i; row < end; ++row) {
+                nearest[row] = static_cast<Index>(begin) + largest(products.data() + (row - i) * n, centroids.half_squares + begin, n);
+            }
+        }
+    });
+}
+
+}  // namespace diffpeaks

@@ -1,0 +1,174 @@
+// What a join looks for: the nearest points of each query, or all points within a reach.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "distance.hpp"
+#include "graph.hpp"
+
+namespace diffpeaks {
+
+// The n_neighbors nearest, in the order (distance, index). Lists are heaps with the last neighbour on top.
+template <class Real>
+class NearestGoal {
+  public:
+    using Entry = std::pair<Real, Index>;
+
+    NearestGoal(std::int64_t n_neighbors, DistanceForm form, Index* indices, Real* distances)
+        : n_neighbors_(n_neighbors), form_(form), floor_(floor_of(form)), indices_(indices), distances_(distances) {}
+
+    std::int64_t n_wanted() const { return n_neighbors_; }
+
+    void begin(std::int64_t n_queries) {
+        lists_.resize(static_cast<std::size_t>(n_queries));
+        for (auto& list : lists_) list.clear();
+        limits_.assign(static_cast<std::size_t>(n_queries), std::numeric_limits<double>::infinity());
+    }
+
+    // A squared distance beyond which no point is wanted, of any cell or of one.
+    double limit(std::int64_t query) const { return limits_[static_cast<std::size_t>(query)]; }
+    double limit(std::int64_t query, std::int64_t) const { return limit(query); }
+
+    // It is known that as many points as wanted lie within that squared distance: none is wanted whose reported
+    // distance must be larger.
+    void lower_limit(std::int64_t query, double squared) {
+        double& limit = limits_[static_cast<std::size_t>(query)];
+        limit = std::min(limit, squared * above_ + floor_);
+    }
+
+    void offer(std::int64_t query, Index point, double squared) {
+        auto& list = lists_[static_cast<std::size_t>(query)];
+        const Entry entry(reported<Real>(squared, form_), point);
+        if (static_cast<std::int64_t>(list.size()) < n_neighbors_) {
+            list.push_back(entry);
+            std::push_heap(list.begin(), list.end());
+        } else if (entry < list.front()) {
+            std::pop_heap(list.begin(), list.end());
+            list.back() = entry;
+            std::push_heap(list.begin(), list.end());
+        }
+        if (static_cast<std::int64_t>(list.size()) == n_neighbors_) lower_limit(query, squared_of(list.front().first));
+    }
+
+    // Writes the list of a query as a row.
+    void finish(std::int64_t query, std::int64_t row) {
+        auto& list = lists_[static_cast<std::size_t>(query)];
+        std::sort_heap(list.begin(), list.end());
+        Index* indices = indices_ + row * n_neighbors_;
+        Real* distances = distances_ + row * n_neighbors_;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            distances[i] = list[i].first;
+            indices[i] = list[i].second;
+        }
+        const auto found = static_cast<std::int64_t>(list.size());
+        std::fill(indices + found, indices + n_neighbors_, NO_POINT);
+        std::fill(distances + found, distances + n_neighbors_, std::numeric_limits<Real>::infinity());
+    }
+
+  private:
+    double squared_of(Real distance) const {
+        const double d = static_cast<double>(distance);
+        if (form_ == DistanceForm::root) return d * d;
+        return form_ == DistanceForm::square ? d : 2 * d;
+    }
+
+    // Squared distances that differ by less may be reported as equal: relatively, and near zero.
+    static constexpr double above_ = 1 + 16 * static_cast<double>(std::numeric_limits<Real>::epsilon());
+    static double floor_of(DistanceForm form) {
+        const double epsilon = static_cast<double>(std::numeric_limits<Real>::epsilon());
+        const double tiny = static_cast<double>(std::numeric_limits<Real>::min());
+        if (form == DistanceForm::root) return tiny * tiny;
+        return form == DistanceForm::square ? tiny : 17 * epsilon * epsilon;
+    }
+
+    std::int64_t n_neighbors_;
+    DistanceForm form_;
+    double floor_;
+    Index* indices_;
+    Real* distances_;
+    std::vector<std::vector<Entry>> lists_;
+    std::vector<double> limits_;
+};
+
+// All points whose reported distance is at most their own reach.
+template <class Real>
+class BallGoal {
+  public:
+    using Entry = std::pair<Real, Index>;
+
+    // cell_limits: for each cell the largest squared distance that a reach of its members allows
+    BallGoal(const double* reach, const double* cell_limits, DistanceForm form, std::vector<std::vector<Entry>>* rows)
+        : reach_(reach), cell_limits_(cell_limits), form_(form), rows_(rows) {}
+
+    std::int64_t n_wanted() const { return std::numeric_limits<std::int64_t>::max(); }
+
+    void begin(std::int64_t n_queries) {
+        lists_.resize(static_cast<std::size_t>(n_queries));
+        for (auto& list : lists_) list.clear();
+    }
+
+    double limit(std::int64_t) const { return std::numeric_limits<double>::infinity(); }
+    double limit(std::int64_t, std::int64_t cell) const { return cell_limits_[cell]; }
+
+    void lower_limit(std::int64_t, double) {}
+
+    void offer(std::int64_t query, Index point, double squared) {
+        const Real distance = reported<Real>(squared, form_);
+        if (static_cast<double>(distance) <= reach_[point]) lists_[static_cast<std::size_t>(query)].emplace_back(distance, point);
+    }
+
+    void finish(std::int64_t query, std::int64_t row) {
+        auto& list = lists_[static_cast<std::size_t>(query)];
+        std::sort(list.begin(), list.end());
+        (*rows_)[static_cast<std::size_t>(row)] = list;
+    }
+
+  private:
+    const double* reach_;
+    const double* cell_limits_;
+    DistanceForm form_;
+    std::vector<std::vector<Entry>>* rows_;
+    std::vector<std::vector<Entry>> lists_;
+};
+
+// The cells, themselves points, whose squared distance to a query plus their own spread is within the query's bound.
+class CellGoal {
+  public:
+    CellGoal(const float* spread, double spread_weight) : spread_(spread), weight_(spread_weight) {}
+
+    std::int64_t n_wanted() const { return std::numeric_limits<std::int64_t>::max(); }
+
+    void set_bounds(std::vector<double> bounds) { bounds_ = std::move(bounds); }
+
+    void begin(std::int64_t n_queries) {
+        found_.resize(static_cast<std::size_t>(n_queries));
+        for (auto& cells : found_) cells.clear();
+    }
+
+    double limit(std::int64_t) const { return std::numeric_limits<double>::infinity(); }
+    double limit(std::int64_t query, std::int64_t) const { return bounds_[static_cast<std::size_t>(query)]; }
+
+    void lower_limit(std::int64_t, double) {}
+
+    void offer(std::int64_t query, Index cell, double squared) {
+        if (squared + weight_ * static_cast<double>(spread_[cell]) > bounds_[static_cast<std::size_t>(query)]) return;
+        found_[static_cast<std::size_t>(query)].push_back(cell);
+    }
+
+    void finish(std::int64_t, std::int64_t) {}
+
+    const std::vector<Index>& found(std::int64_t query) const { return found_[static_cast<std::size_t>(query)]; }
+
+  private:
+    const float* spread_;
+    double weight_;
+    std::vector<double> bounds_;
+    std::vector<std::vector<Index>> found_;
+};
+
+}  // namespace diffpeaks

@@ -1,0 +1,156 @@
+// Loops that every kernel has in common, compiled anew for each instruction set. All of it is in an unnamed namespace:
+// see kernel.hpp.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "../distance.hpp"
+#include "kernel.hpp"
+
+namespace diffpeaks {
+namespace {
+
+// Round to nearest, ties to even; the values are finite and far from the largest float.
+inline std::uint32_t rounded_bits(float value) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits += 0x7fffu + ((bits >> 16) & 1u);
+    return bits & 0xffff0000u;
+}
+
+inline float as_float(std::uint32_t bits) {
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+inline void store_rounded(std::uint32_t bits, float* out) { *out = as_float(bits); }
+inline void store_rounded(std::uint32_t bits, Bf16* out) { *out = static_cast<Bf16>(bits >> 16); }
+
+inline float sum_of_lanes(float* lanes) {
+    for (int width = n_lanes / 2; width > 0; width /= 2) {
+        for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+    }
+    return lanes[0];
+}
+
+// n_features is a multiple of feature_block
+template <class Out>
+Shifted shift_row(const float* query, const float* offset, std::int64_t n_features, void* out) {
+    Out* values = static_cast<Out*>(out);
+    float squares[n_lanes] = {}, lost[n_lanes] = {};
+    for (std::int64_t f = 0; f < n_features; f += n_lanes) {
+        for (int lane = 0; lane < n_lanes; ++lane) {
+            const float value = query[f + lane] - offset[f + lane];
+            const std::uint32_t bits = rounded_bits(value);
+            store_rounded(bits, values + f + lane);
+            const float difference = value - as_float(bits);
+            squares[lane] += value * value;
+            lost[lane] += difference * difference;
+        }
+    }
+    return {sum_of_lanes(squares), sum_of_lanes(lost)};
+}
+
+inline std::int64_t count_values(const float* values, std::int64_t n, float most) {
+    std::int32_t count = 0;
+    for (std::int64_t i = 0; i < n; ++i) count += values[i] <= most;
+    return count;
+}
+
+inline std::int64_t keep_values(float* values, std::int32_t* slots, std::int64_t n, float most) {
+    std::int64_t kept = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const float value = values[i];
+        values[kept] = value;
+        slots[kept] = slots[i];
+        kept += value <= most;
+    }
+    return kept;
+}
+
+#if defined(__AVX512F__)
+constexpr int vector_width = 16;
+#elif defined(__AVX2__)
+constexpr int vector_width = 8;
+#else
+constexpr int vector_width = 4;
+#endif
+using Vector = float __attribute__((vector_size(vector_width * sizeof(float))));
+constexpr int vectors_per_lanes = n_lanes / vector_width;
+
+// Dot products of X rows with Y rows at once, so that what is loaded is used several times.
+template <int X, int Y>
+void dot_block(const float* x, const float* y, std::int64_t n_features, float* out, std::int64_t out_stride) {
+    Vector sums[X][Y][vectors_per_lanes] = {};
+    for (std::int64_t f = 0; f < n_features; f += n_lanes) {
+        for (int v = 0; v < vectors_per_lanes; ++v) {
+            Vector left[X], right;
+            for (int i = 0; i < X; ++i) std::memcpy(&left[i], x + i * n_features + f + v * vector_width, sizeof right);
+            for (int j = 0; j < Y; ++j) {
+                std::memcpy(&right, y + j * n_features + f + v * vector_width, sizeof right);
+                for (int i = 0; i < X; ++i) sums[i][j][v] += left[i] * right;
+            }
+        }
+    }
+    for (int i = 0; i < X; ++i) {
+        for (int j = 0; j < Y; ++j) {
+            float lanes[n_lanes];
+            std::memcpy(lanes, sums[i][j], sizeof lanes);
+            out[i * out_stride + j] = sum_of_lanes(lanes);
+        }
+    }
+}
+
+template <int X>
+void dots_of(const float* x, const float* rows, std::int64_t n_rows, std::int64_t n_features, float* out) {
+    constexpr int Y = vector_width == 16 ? 4 : 2;  // as many sums as there are registers for
+    std::int64_t row = 0;
+    for (; row + Y <= n_rows; row += Y) dot_block<X, Y>(x, rows + row * n_features, n_features, out + row, n_rows);
+    for (; row < n_rows; ++row) dot_block<X, 1>(x, rows + row * n_features, n_features, out + row, n_rows);
+}
+
+inline void dot_rows(const float* x, std::int64_t n_x, const float* rows, std::int64_t n_rows, std::int64_t n_features,
+                     float* out) {
+    constexpr int X = vector_width == 16 ? 4 : vector_width == 8 ? 2 : 1;
+    std::int64_t i = 0;
+    for (; i + X <= n_x; i += X) dots_of<X>(x + i * n_features, rows, n_rows, n_features, out + i * n_rows);
+    for (; i < n_x; ++i) dots_of<1>(x + i * n_features, rows, n_rows, n_features, out + i * n_rows);
+}
+
+// Unit supplies the instructions: `rows` queries times `panels` panels at a time, and the choice among one vector.
+template <class Unit>
+void scan_panels(const QueryTile& tile, const Panels& members, const Pending& pending) {
+    const std::int64_t panel_values = tile.n_features * panel_width;
+    Unit unit;
+    float products[Unit::rows * Unit::panels * panel_width];
+    for (int first = 0; first < members.n_panels; first += Unit::panels) {
+        // an odd last panel is multiplied twice and read once
+        const int second = first + 1 < members.n_panels ? first + 1 : first;
+        unit.multiply(tile, members.values + first * panel_values, members.values + second * panel_values, products);
+        const int n_panels = Unit::panels == 1 || second == first ? 1 : 2;
+        for (int row = 0; row < tile.n_rows; ++row) {
+            const std::int64_t list = tile.row[row];
+            float* bounds = pending.bounds + list * pending.capacity;
+            std::int32_t* slots = pending.slots + list * pending.capacity;
+            std::int32_t count = pending.counts[list];
+            for (int p = 0; p < n_panels; ++p) {
+                const int at = (first + p) * panel_width;
+                count += Unit::choose(products + (row * Unit::panels + p) * panel_width, members.norms + at,
+                                      members.half_squares + at, tile.slack[row], tile.need[row],
+                                      members.first_slot + at, bounds + count, slots + count);
+            }
+            pending.counts[list] = count;
+        }
+    }
+}
+
+// A small tile for few queries, which would leave most of a large one empty.
+template <class Small, class Large>
+void scan_by_rows(const QueryTile& tile, const Panels& members, const Pending& pending) {
+    (tile.n_rows <= Small::rows ? scan_panels<Small> : scan_panels<Large>)(tile, members, pending);
+}
+
+}  // namespace
+}  // namespace diffpeaks

@@ -1,0 +1,56 @@
+#include "dispatch.hpp"
+
+#include <stdexcept>
+
+#if defined(DIFFPEAKS_X86) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace diffpeaks {
+
+#ifdef DIFFPEAKS_X86
+namespace {
+
+// The operating system saves the tile registers only of a process that has asked for them.
+bool tiles_granted() {
+#ifdef __linux__
+    constexpr int request_permission = 0x1023, tile_data = 18;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return false;
+#endif
+}
+
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+bool has_avx512() {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+}  // namespace
+#endif
+
+std::vector<const Kernel*> supported_kernels() {
+    std::vector<const Kernel*> found;
+#ifdef DIFFPEAKS_X86
+    if (has_avx512() && __builtin_cpu_supports("amx-bf16") && tiles_granted()) found.push_back(&amx_kernel);
+    if (has_avx512() && __builtin_cpu_supports("avx512bf16")) found.push_back(&avx512bf16_kernel);
+    if (has_avx512()) found.push_back(&avx512_kernel);
+    if (has_avx2()) found.push_back(&avx2_kernel);
+#endif
+    found.push_back(&portable_kernel);
+    return found;
+}
+
+const Kernel& kernel_named(const std::string& name) {
+    std::string names;
+    for (const Kernel* kernel : supported_kernels()) {
+        if (name == kernel->name) return *kernel;
+        names += names.empty() ? kernel->name : std::string(", ") + kernel->name;
+    }
+    throw std::invalid_argument("kernel '" + name + "' is not one that this processor has: " + names);
+}
+
+}  // namespace diffpeaks

@@ -1,0 +1,163 @@
+"""Searches over cells for Euclidean distance and its relatives in high dimension: exact and approximate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._native import sort_rows
+from diffpeaks._validation import check_graph_size
+from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
+from diffpeaks.neighbors.contract import Neighbors, Space, at_most, first_of_rows
+from diffpeaks.neighbors.join import CellJoin
+
+_CELL_SIZE = 512
+_APPROXIMATE_CELL_SIZE = 64  # small cells need fewer comparisons for a recall
+_APPROXIMATE_COMPARED = 2000  # points that a query is compared with, about
+_FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
+
+
+class CellSearch:
+    """Exact, over cells of points: holds the contract for dense Euclidean and cosine spaces."""
+
+    name = "cells"
+
+    def __init__(self, space: Space, n_threads: int) -> None:
+        if space.join_form is None:
+            raise ValueError(
+                f"search={self.name!r} needs dense points and a Euclidean or cosine metric; use search='brute'"
+            )
+        self.space, self.n_threads = space, n_threads
+        self._locations = space.locations()
+        distinct = self._locations.all_distinct
+        self._distinct = space if distinct else space.restricted(self._locations.representatives)
+        self._join: CellJoin | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_join": None}
+
+    def _cells(self, n_neighbors: int) -> CellJoin:
+        if self._join is None:
+            n_compared = self._locations.n_locations
+            self._join = CellJoin(self._distinct, _CELL_SIZE, n_compared, n_neighbors, self.n_threads)
+        return self._join
+
+    def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+        n_nearest = min(n_neighbors, self._locations.n_locations)
+        if queries is not self.space.points:
+            join = self._cells(n_nearest)
+            return self._points(join.nearest(join.queries(queries), n_nearest), n_neighbors)
+        rows = self._all_nearest(n_nearest)
+        return self._points(self._locations.rows_of_points(rows), n_neighbors)
+
+    def _all_nearest(self, n_nearest: int) -> Neighbors:
+        join = self._cells(n_nearest)
+        return join.nearest(join.queries(self._distinct.points), n_nearest)
+
+    def _points(self, rows: Neighbors, n_neighbors: int) -> Neighbors:
+        """Rows of locations as rows of points."""
+        if self._locations.all_distinct:
+            return rows
+        rows = self._locations.points_at(rows, n_neighbors)
+        sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
+        return first_of_rows(rows, n_neighbors)
+
+    def within(self, queries: Any, radius: float) -> Neighbors:
+        return self.reaching(queries, np.full(self.space.points.shape[0], float(radius)))
+
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
+        reach = reach.astype(np.float64)
+        join = self._cells(1)
+        rows = join.within(join.queries(queries), self._locations.largest(reach))
+        rows = self._locations.points_at(rows)
+        check_graph_size(len(queries), len(rows.indices))
+        if not self._locations.all_distinct:
+            sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
+        return at_most(rows, reach[rows.indices])
+
+    def recall(self, n_neighbors: int) -> tuple[float, float]:
+        """The share of nearest neighbours that are found, and half the width of its interval."""
+        return 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class ApproximateSearch:
+    """Nearest neighbours of which a stated share is found.
+
+    What the search visits is calibrated on a sample of the points; the recall it reaches is measured
+    on another and stands in `NeighborGraph.recall`. Balls, and the neighbours of new samples, are
+    exact.
+
+    Parameters
+    ----------
+    recall : float
+        The share of true neighbours to be found, at least, above 0 and below 1.
+    """
+
+    recall: float = 0.98
+
+    def __post_init__(self) -> None:
+        if isinstance(self.recall, bool) or not isinstance(self.recall, (int, float)):
+            raise TypeError(f"recall must be a number above 0 and below 1, got {self.recall!r}")
+        if not 0 < self.recall < 1:
+            raise ValueError(f"recall={self.recall} must lie above 0 and below 1; for all use search='exact'")
+
+    def __call__(self, space: Space, n_threads: int) -> ApproximateCellSearch:
+        return ApproximateCellSearch(space, n_threads, self.recall)
+
+
+class ApproximateCellSearch(CellSearch):
+    """Finds the stated share of the neighbours of all points, and is exact in all else."""
+
+    name = "approximate"
+
+    def __init__(self, space: Space, n_threads: int, recall: float) -> None:
+        super().__init__(space, n_threads)
+        self._target = recall
+        self._calibrated: dict[int, CalibratedJoin] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_calibrated": {}}
+
+    def _cells(self, n_neighbors: int) -> CellJoin:
+        if self._join is None and self._locations.n_locations >= _FEWEST_SAMPLES:
+            self._join = CellJoin(
+                self._distinct, _APPROXIMATE_CELL_SIZE, _APPROXIMATE_COMPARED, n_neighbors, self.n_threads
+            )
+        return super()._cells(n_neighbors)
+
+    def _all_nearest(self, n_nearest: int) -> Neighbors:
+        calibrated = self._calibration(n_nearest)
+        if calibrated is None:
+            return super()._all_nearest(n_nearest)
+        queries = self._cells(n_nearest).queries(self._distinct.points)
+        rows = calibrated.found(queries, calibrated.rule)
+        return self._completed(rows, n_nearest)
+
+    def _completed(self, rows: Neighbors, n_nearest: int) -> Neighbors:
+        """Rows for which too few points were visited are searched exactly."""
+        short = np.flatnonzero(rows.indices[rows.indptr[1:] - 1] < 0)
+        if len(short):
+            join = self._cells(n_nearest)
+            exact = join.nearest(join.queries(self._distinct.points).some(short), n_nearest)
+            rows.indices.reshape(-1, n_nearest)[short] = exact.indices.reshape(-1, n_nearest)
+            rows.distances.reshape(-1, n_nearest)[short] = exact.distances.reshape(-1, n_nearest)
+        return rows
+
+    def _calibration(self, n_nearest: int) -> CalibratedJoin | None:
+        """The calibration for so many neighbours; None where an exact search is the better one."""
+        n_locations = self._locations.n_locations
+        if n_locations < _FEWEST_SAMPLES or n_nearest < 2 or n_nearest > n_locations // 8:
+            return None
+        if n_nearest not in self._calibrated:
+            self._calibrated[n_nearest] = CalibratedJoin(self._cells(n_nearest), self._target, n_nearest)
+        calibrated = self._calibrated[n_nearest]
+        worthwhile = calibrated.reached and calibrated.rule.cost < n_locations / 2
+        return calibrated if worthwhile else None
+
+    def recall(self, n_neighbors: int) -> tuple[float, float]:
+        calibrated = self._calibration(min(n_neighbors, self._locations.n_locations))
+        return (1.0, 0.0) if calibrated is None else (calibrated.recall, calibrated.recall_error)

@@ -1,0 +1,151 @@
+"""Coordinates in which a join bounds distances: the points themselves, or fewer directions of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._native import FEATURE_BLOCK, project
+from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
+from diffpeaks.neighbors.kernel import kernel_name
+
+_SAMPLE = 2048
+_FEWEST_FEATURES = 256  # below, there is little to save
+_SHARES = (1 / 8, 1 / 6, 1 / 4, 1 / 3)  # of the features: numbers of directions that are tried
+_FAR = 8.0  # how far the farthest point may be, in typical lengths: beyond, rounding of its row spoils the bounds
+# Seconds for a product, a distance and a projection of one feature; only their ratios matter.
+_PRODUCT, _DISTANCE, _PROJECTION = 1.2e-11, 2.5e-10, 3e-11
+
+
+class Coordinates:
+    """The points as they are.
+
+    `table` holds a row for each point. Distances between rows exceed those between points by no more
+    than twice `error`; what the rows leave out of a point has at most the length of its tail. Both
+    are in units of 1 / scale.
+    """
+
+    error = 0.0
+    tails = np.empty(0, np.float32)
+
+    def __init__(self, points: Any, center: NDArray[np.float64], largest: float) -> None:
+        self.table, self.center = points, center
+        self.n_features: int = points.shape[1]
+        self.scale = _unit_scale(largest)
+
+    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """The rows and tails of other points."""
+        return np.ascontiguousarray(queries), self.tails
+
+
+class ProjectedCoordinates(Coordinates):
+    """The directions along which the points vary most: distances can only become smaller."""
+
+    def __init__(
+        self, points: Any, origin: NDArray[np.float64], directions: NDArray[np.float32], n_threads: int
+    ) -> None:
+        self._directions, self._origin, self._n_threads = directions, origin, n_threads
+        # of each dot product in float, in lanes of sixteen, and of them all together
+        self._rounding = (points.shape[1] / 16 + 16) * 2.0**-23 * np.sqrt(len(directions))
+        table, squares = self._along(points)
+        largest = float(np.sqrt(squares.max()))
+        super().__init__(table, np.zeros(len(directions)), largest)
+        self.error = self._rounding * largest * self.scale
+        self.tails = self._tails(table, squares)
+
+    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        table, squares = self._along(np.ascontiguousarray(queries))
+        return table, self._tails(table, squares)
+
+    def _along(self, points: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Dot products with the directions, and squared lengths."""
+        table = np.empty((len(points), len(self._directions)), np.float32)
+        squares = np.empty(len(points), np.float32)
+        project(kernel_name(), points, self._origin, self._directions, table, squares, self._n_threads)
+        return table, squares
+
+    def _tails(self, table: NDArray[np.float32], squares: NDArray[np.float32]) -> NDArray[np.float32]:
+        inside = np.einsum("ij,ij->i", table, table, dtype=np.float64)
+        outside = np.maximum(squares - inside, 0) + 4 * self._rounding * squares.astype(np.float64)
+        return (np.sqrt(outside) * self.scale * (1 + 1e-6)).astype(np.float32)
+
+
+def coordinates_for(points: Any, n_compared: int, n_neighbors: int, n_threads: int) -> Coordinates:
+    """The coordinates that cost least where each point is compared with so many others."""
+    center = points.mean(axis=0, dtype=np.float64)
+    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
+    largest = float(np.linalg.norm(np.maximum(high - center, center - low)))
+    n_features = points.shape[1]
+    if n_features >= _FEWEST_FEATURES and len(points) > _SAMPLE:
+        sample = _centred_sample(points, center)
+        typical = np.sqrt(np.mean(np.square(sample)) * n_features)
+        if largest < _FAR * np.sqrt(n_features) * typical:
+            n_directions = _cheapest(sample, n_compared, n_neighbors)
+            if n_directions < n_features:
+                directions = principal_directions(sample, n_directions)
+                return ProjectedCoordinates(points, center, directions, n_threads)
+    return Coordinates(points, center, largest)
+
+
+def _centred_sample(points: Any, center: NDArray[np.float64]) -> NDArray[np.float32]:
+    which = np.sort(np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False))
+    return (points[which] - center).astype(np.float32)
+
+
+def _cheapest(sample: NDArray[np.float32], n_compared: int, n_neighbors: int) -> int:
+    """The number of directions, or of all features, that costs least on a sample.
+
+    Fewer directions make cheaper products, but exclude less: more distances must be computed.
+    """
+    n_features = sample.shape[1]
+    most = max(_SHARES)
+    directions = principal_directions(sample, padded(int(n_features * most)))[:, :n_features]
+    near = min(n_neighbors, len(sample) // 16)
+    with ONE_BLAS_THREAD:
+        true = _squared_distances(sample)
+        limit = np.partition(true, near, axis=1)[:, near : near + 1]
+        along = sample @ directions.T
+        costs = {n_features: _cost(n_features, n_features, n_compared, 1.2 * n_neighbors)}
+        for share in _SHARES:
+            n_directions = padded(int(n_features * share))
+            inside = np.mean(np.sum(_squared_distances(along[:, :n_directions]) <= limit, axis=1)) / near
+            projection = n_features * n_directions * _PROJECTION
+            costs[n_directions] = projection + _cost(n_directions, n_features, n_compared, inside * n_neighbors)
+    return min(costs, key=lambda n_directions: costs[n_directions])
+
+
+def _cost(n_coordinates: int, n_features: int, n_compared: int, n_distances: float) -> float:
+    return n_compared * n_coordinates * _PRODUCT + n_distances * n_features * _DISTANCE
+
+
+def _squared_distances(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    squares = np.einsum("ij,ij->i", rows, rows)
+    return squares[:, None] + squares - 2 * rows @ rows.T
+
+
+def _unit_scale(largest: float) -> float:
+    """A power of two that brings lengths to at most one."""
+    return 2.0 ** -np.ceil(np.log2(largest)) if largest > 0 else 1.0
+
+
+def padded(n_features: int) -> int:
+    return -(-n_features // FEATURE_BLOCK) * FEATURE_BLOCK
+
+
+def principal_directions(sample: NDArray[np.float32], n_directions: int) -> NDArray[np.float32]:
+    """Orthonormal rows along which a centred sample varies most, about the best ones; padded with zeros."""
+    random = np.random.RandomState(0)
+    guess = random.standard_normal((sample.shape[1], n_directions + 16)).astype(np.float32)
+    with ONE_BLAS_THREAD:
+        for _ in range(2):
+            guess = np.linalg.qr(sample.T @ (sample @ guess))[0]
+        along = sample @ guess
+        _, rotation = np.linalg.eigh(along.T @ along)
+        basis = np.linalg.qr((guess @ rotation[:, ::-1]).astype(np.float64))[0][:, :n_directions]
+    directions = np.zeros((n_directions, padded(sample.shape[1])), np.float32)
+    directions[:, : sample.shape[1]] = basis.T
+    # floats are not quite orthonormal: the largest stretch is taken out, so that no distance grows
+    stretch = np.linalg.norm(directions.astype(np.float64) @ directions.T.astype(np.float64), 2)
+    return directions / np.float32(np.sqrt(stretch) * (1 + 1e-6))

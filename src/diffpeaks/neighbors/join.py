@@ -1,0 +1,111 @@
+"""The points of a space in cells, and their join with queries: products exclude, distances decide."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._native import Probes, QueriesDouble, QueriesDoubleAlong, QueriesFloat
+from diffpeaks.neighbors.cells import CellTable
+from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space
+from diffpeaks.neighbors.coordinates import coordinates_for
+from diffpeaks.neighbors.kernel import kernel_name
+
+_BLOCK_QUERIES = 256
+_FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_KINDS = {
+    (_FLOAT, _FLOAT): QueriesFloat,
+    (_DOUBLE, _DOUBLE): QueriesDouble,
+    (_DOUBLE, _FLOAT): QueriesDoubleAlong,
+}
+
+
+class Queries(NamedTuple):
+    """Queries with their coordinates and the cells in which they lie."""
+
+    rows: NDArray[Any]
+    table: NDArray[Any]
+    tails: NDArray[np.float32]
+    cell_of: NDArray[np.int32]
+
+    def some(self, which: NDArray[Any]) -> Queries:
+        tails = self.tails[which] if len(self.tails) else self.tails
+        return Queries(self.rows[which], self.table[which], tails, self.cell_of[which])
+
+
+class Blocks(NamedTuple):
+    """Queries that lie together: `order[starts[b]:starts[b + 1]]` are those of block b, around a cell."""
+
+    starts: NDArray[np.int64]
+    cells: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+
+class CellJoin:
+    """The points of a space in cells of about `cell_size`."""
+
+    def __init__(self, space: Space, cell_size: int, n_compared: int, n_neighbors: int, n_threads: int) -> None:
+        self.space, self.n_threads = space, n_threads
+        coordinates = coordinates_for(space.points, n_compared, n_neighbors, n_threads)
+        n_cells = max(1, round(len(space.points) / cell_size))
+        self.table = CellTable(coordinates, n_cells, n_threads)
+
+    def queries(self, rows: Any) -> Queries:
+        """Rows of the space as queries."""
+        table = self.table
+        if rows is self.space.points:
+            return Queries(rows, table.coordinates.table, table.coordinates.tails, table.cell_of)
+        coordinates, tails = table.coordinates.of(rows)
+        return Queries(np.ascontiguousarray(rows), coordinates, tails, table.cells_of(coordinates))
+
+    def nearest(self, queries: Queries, n_neighbors: int) -> Neighbors:
+        """The nearest points of all."""
+        return self.nearest_among(queries, _even_blocks(queries.cell_of), n_neighbors, Probes())
+
+    def nearest_among(self, queries: Queries, blocks: Blocks, n_neighbors: int, probes: Probes) -> Neighbors:
+        """The nearest points in the cells that are probed; missing ones are NO_POINT at infinity."""
+        indices = np.empty((len(queries.rows), n_neighbors), np.int32)
+        distances = np.empty((len(queries.rows), n_neighbors), self.space.dtype)
+        asked, form = self._asked(queries, blocks), self.space.join_form
+        self.table.packed.nearest(
+            kernel_name(), asked, self.space.points, probes, form, indices, distances, self.n_threads
+        )
+        indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_neighbors
+        return Neighbors(indptr, indices.ravel(), distances.ravel())
+
+    def within(self, queries: Queries, reach: NDArray[np.float64]) -> Neighbors:
+        """All points that are no farther than their own reach."""
+        limits = self.space.limit(np.maximum(self.table.largest(reach), 0))
+        limits = limits * (1 + 4 * ROUNDING[self.space.dtype]) + 2 * self.space.tree_zero**2
+        asked, form = self._asked(queries, _even_blocks(queries.cell_of)), self.space.join_form
+        found = self.table.packed.within(
+            kernel_name(), asked, self.space.points, reach, limits, form, self.n_threads
+        )
+        return Neighbors(*found)
+
+    def _asked(self, queries: Queries, blocks: Blocks) -> Any:
+        kind = _KINDS[queries.rows.dtype, queries.table.dtype]
+        origins, error = self.table.centroids[blocks.cells], self.table.coordinates.error
+        return kind(queries.rows, queries.table, queries.tails, error, blocks.starts, origins, blocks.order)
+
+
+def _even_blocks(cell_of: NDArray[np.int32]) -> Blocks:
+    """Blocks of one size, in the order of the cells."""
+    order = np.argsort(cell_of, kind="stable").astype(np.int32)
+    starts = np.append(np.arange(0, len(order), _BLOCK_QUERIES), len(order)).astype(np.int64)
+    middle = order[(starts[:-1] + starts[1:]) // 2]
+    return Blocks(starts, cell_of[middle], order)
+
+
+def cell_blocks(cell_of: NDArray[np.int32]) -> Blocks:
+    """A block for the queries in each cell, or several if they are many."""
+    order = np.argsort(cell_of, kind="stable").astype(np.int32)
+    ordered = cell_of[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=-1))
+    lengths = np.diff(np.append(first, len(order)))
+    n_parts = -(-lengths // _BLOCK_QUERIES)
+    part = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+    starts = np.repeat(first, n_parts) + part * _BLOCK_QUERIES
+    return Blocks(np.append(starts, len(order)).astype(np.int64), ordered[starts], order)
