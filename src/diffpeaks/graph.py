@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from diffpeaks._native import first_fault, some_asymmetric
-from diffpeaks._validation import check_graph_size, check_n_neighbors, n_threads
+from diffpeaks._validation import (
+    check_graph_size,
+    check_integers,
+    check_n_neighbors,
+    check_point_indices,
+    n_threads,
+)
+from diffpeaks.graph_file import read_graph_file, write_graph_file
 
 _FAULTS = {
     1: "does not start with the point itself",
@@ -51,7 +59,7 @@ class NeighborGraph:
     search: str = "given"
 
     def __post_init__(self) -> None:
-        indptr = _integers("indptr", self.indptr).astype(np.int64, copy=False)
+        indptr = check_integers("indptr", self.indptr).astype(np.int64, copy=False)
         if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
             raise ValueError(
                 "indptr must be n_samples + 1 ascending offsets from 0 with n_samples >= 1, "
@@ -63,7 +71,7 @@ class NeighborGraph:
                 raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
         check_graph_size(len(indptr) - 1, 0)
         self._freeze("indptr", indptr, np.int64)
-        self._freeze("indices", _point_indices(self.indices, indptr), np.int32)
+        self._freeze("indices", check_point_indices(self.indices, indptr), np.int32)
         self._freeze("distances", self.distances, _real_dtype(self.distances))
         row, fault = first_fault(self.indptr, self.indices, self.distances)
         if fault:
@@ -89,6 +97,46 @@ class NeighborGraph:
         frozen = frozen.view()
         frozen.flags.writeable = False
         object.__setattr__(self, name, frozen)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to a file, under exactly that name, for `NeighborGraph.load`.
+
+        A file that is there already is replaced in one step, so that an interruption leaves it whole.
+        """
+        write_graph_file(path, {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], mmap: bool = True, check: bool = True) -> Self:
+        """A saved graph.
+
+        Parameters
+        ----------
+        path : path of a file that `save` wrote
+        mmap : bool
+            Map the file into memory instead of reading it: what is not used is not read, and processes
+            share it. The file may be replaced or deleted meanwhile, but not written into.
+        check : bool
+            Read the arrays once, and refuse the file if one differs from what was saved or a row is not
+            in order. Without it the graph opens at once, however large; a file that is damaged, or was
+            made to do harm, may then crash the process.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from diffpeaks import NeighborGraph, neighbor_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).save(f"{folder}/line.graph")
+        ...     graph = NeighborGraph.load(f"{folder}/line.graph")
+        >>> graph
+        NeighborGraph(n_samples=3, n_entries=6, n_neighbors=2, radius=0.0, search='tree')
+        """
+        values = read_graph_file(path, {field.name: field.default for field in fields(cls)}, mmap, check)
+        if check:
+            return cls(**values)
+        graph = object.__new__(cls)
+        for name, value in values.items():
+            object.__setattr__(graph, name, value)
+        return graph
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (
@@ -222,20 +270,3 @@ def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
 
 def _real_dtype(distances: ArrayLike) -> Any:
     return np.float32 if np.asarray(distances).dtype == np.float32 else np.float64
-
-
-def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers, got an array of dtype {array.dtype}")
-    return array
-
-
-def _point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any]:
-    """Indices of points, checked before they become int32."""
-    array, n_samples = _integers("indices", indices), len(indptr) - 1
-    if array.dtype != np.int32 and len(array) and not (array.min() >= 0 and array.max() < n_samples):
-        entry = np.flatnonzero((array < 0) | (array >= n_samples))[0]
-        row = np.searchsorted(indptr, entry, side="right") - 1
-        raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")
-    return array
