@@ -20,6 +20,7 @@ from diffpeaks._validation import (
     n_threads,
 )
 from diffpeaks.graph_file import read_graph_file, write_graph_file
+from diffpeaks.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
 _FAULTS = {
     1: "does not start with the point itself",
@@ -97,6 +98,45 @@ class NeighborGraph:
         frozen = frozen.view()
         frozen.flags.writeable = False
         object.__setattr__(self, name, frozen)
+
+    @classmethod
+    def from_arrays(
+        cls, indices: ArrayLike, distances: ArrayLike, metric: str = "euclidean", search: str = "given"
+    ) -> Self:
+        """The graph of neighbours that another library found.
+
+        Each row is put into the order (distance, index) with the point itself first; where the point
+        is absent from its own row it is added, and the row is one longer. That these are the nearest
+        is taken at its word, but not that they are all within any radius.
+
+        Parameters
+        ----------
+        indices, distances : arrays of shape (n_samples, k)
+            Row numbers of the neighbours of each point, and how far they are. Padding, similarities and
+            points named twice are refused.
+        metric : str
+            What the distances are. Those of a true metric ("euclidean", "manhattan", "chebyshev") are held
+            to the triangle inequality on a sample of rows, which squared distances break unless the points
+            fill dozens of dimensions; "cosine", "precomputed" and the others are not.
+        search : str
+            How the neighbours were found, for `graph.search`.
+
+        Examples
+        --------
+        >>> from diffpeaks import NeighborGraph
+        >>> graph = NeighborGraph.from_arrays([[1], [0], [1]], [[1.0], [1.0], [2.0]])
+        >>> graph.n_neighbors, graph.indices.tolist()
+        (2, [0, 1, 1, 0, 2, 1])
+        """
+        check_metric_of_tables(metric)
+        points, lengths = checked_tables(indices, distances)
+        rows = rows_of_tables(points, lengths)
+        for values in rows:
+            values.flags.writeable = False  # nobody else has them: no copy is needed
+        complete = np.all(np.diff(rows[0]) == len(points))  # every row holds every point
+        graph = cls(*rows, radius=np.inf if complete else 0.0, search=search)
+        check_triangles(points, lengths, metric)
+        return graph
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to a file, under exactly that name, for `NeighborGraph.load`.

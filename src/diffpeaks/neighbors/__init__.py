@@ -11,10 +11,18 @@ from sklearn.utils import check_array
 from diffpeaks._validation import check_finite
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.points import SEARCHES, GivenGraph, PointSet
-from diffpeaks.neighbors.precomputed import graph_from_sparse, space_from_matrix
+from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
 
-__all__ = ["GivenGraph", "PointSet", "check_features", "is_precomputed", "neighbor_graph", "searchable"]
+__all__ = [
+    "GivenGraph",
+    "PointSet",
+    "check_features",
+    "graph_from_tables",
+    "is_precomputed",
+    "neighbor_graph",
+    "searchable",
+]
 
 
 def neighbor_graph(
@@ -31,8 +39,8 @@ def neighbor_graph(
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
-        With `metric="precomputed"` a square matrix of distances, a sparse graph of distances, or a
-        `NeighborGraph`.
+        With `metric="precomputed"` a square matrix of distances, a sparse graph of distances, a pair
+        (indices, distances) of arrays of shape (n_samples, k), or a `NeighborGraph`.
     n_neighbors : int, optional
         That many nearest points, the point itself counted first.
     radius : float, optional
@@ -78,6 +86,7 @@ def searchable(
     metric_params: dict[str, Any] | None = None,
 ) -> PointSet | GivenGraph:
     """X with its metric and search, checked."""
+    X = graph_from_tables(X)
     if search != "auto" and search not in SEARCHES:
         raise ValueError(f"search={search!r} is unknown; use one of {['auto', *SEARCHES]}")
     if is_precomputed(metric):
@@ -90,10 +99,15 @@ def searchable(
         if sp.issparse(X):
             return GivenGraph(graph_from_sparse(X))
         return PointSet(space_from_matrix(X), "brute", n_jobs)
+    X = _checked_points(X, metric)
+    return PointSet(space_of(X, metric, metric_params), search, n_jobs)
+
+
+def _checked_points(X: Any, metric: Any) -> Any:
     if isinstance(X, NeighborGraph):
         raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
     X = check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
     )
     check_features(X, metric)
-    return PointSet(space_of(X, metric, metric_params), search, n_jobs)
+    return X
