@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks._validation import check_finite
+from diffpeaks._validation import check_finite, n_threads
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors.index import graph_from_index
 from diffpeaks.neighbors.points import SEARCHES, GivenGraph, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
@@ -30,11 +31,11 @@ def neighbor_graph(
     n_neighbors: int | None = None,
     radius: float | None = None,
     metric: Any = "euclidean",
-    search: str = "auto",
+    search: Any = "auto",
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
 ) -> NeighborGraph:
-    """Exact neighbours of each point of X.
+    """Neighbours of each point of X, exact unless an index of another library proposes them.
 
     Parameters
     ----------
@@ -48,9 +49,11 @@ def neighbor_graph(
         that either graph can be filtered from the result.
     metric : str or callable
         Any metric of scikit-learn. Cosine is the distance 1 - cos.
-    search : {"auto", "tree", "brute"}
+    search : {"auto", "tree", "brute"} or an index
         "auto" takes a kd-tree in low dimension and blocked brute force otherwise; both are exact.
-        `graph.search` says which was used.
+        An index of faiss or hnswlib that holds the rows of X in order (any object with their
+        `search(X, k)` or `knn_query(X, k)`) proposes the neighbours, with its own settings and
+        threads; their distances and order are computed here. `graph.search` says which was used.
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.
     metric_params : dict, optional
@@ -62,6 +65,12 @@ def neighbor_graph(
     >>> neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).indices.tolist()
     [0, 1, 1, 0, 2, 1]
     """
+    if not isinstance(search, str):
+        if is_precomputed(metric):
+            raise ValueError(f"search={search!r} needs points, not distances; use search='auto'")
+        X = _checked_points(X, metric)
+        space = space_of(X, metric, metric_params)
+        return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
     points = searchable(X, metric, search, n_jobs, metric_params)
     if n_neighbors is None and radius is None and isinstance(points, PointSet):
         raise ValueError("neighbor_graph needs n_neighbors, radius, or both")

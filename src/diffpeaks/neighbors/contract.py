@@ -43,6 +43,7 @@ class Space(Protocol):
     dtype: Any
     minkowski_order: float | None  # the p of a metric that a kd-tree understands
     tree_zero: float  # up to which distance of the tree the metric says zero
+    settles_pairs: bool  # whether `settle` computes distances; if not, it keeps those of the candidates
 
     def queries(self, X: Any) -> Any:
         """Queries in the form that `block` and `settle` take."""

@@ -25,6 +25,8 @@ class EuclideanSpace:
     rounding error; final distances are sums of squared differences in double precision.
     """
 
+    settles_pairs = True
+
     def __init__(self, X: Any, metric: str) -> None:
         self.metric = metric
         self.dtype = X.dtype
