@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,7 +13,7 @@
 
 namespace diffpeaks {
 
-// beside: for each block the cells nearest to its origin, nearest first; they are ranked for each query, which visits the
+// beside: for each block its own cell, then those nearest to its origin; they are ranked for each query, which visits the
 // n_probes nearest. n_probes zero means that all queries visit all cells. With a positive reach a query then visits the
 // other cells whose squared distance plus spread_weight times their spread is within `reach` times its limit.
 struct Probing {
@@ -86,6 +87,7 @@ class ProbedBlock {
         chosen_.assign(n_beside * static_cast<std::size_t>(n_queries_), 0);
         for (std::size_t query = 0; query < static_cast<std::size_t>(n_queries_); ++query) {
             for (std::size_t c = 0; c < n_beside; ++c) ranked[c] = {squares_[c] - 2 * products[query * n_beside + c], static_cast<Index>(c)};
+            ranked[0].first = -std::numeric_limits<float>::infinity();  // its own cell, where it finds itself
             std::nth_element(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(n_probes - 1), ranked.end());
             for (std::size_t p = 0; p < n_probes; ++p) chosen_[query * n_beside + static_cast<std::size_t>(ranked[p].second)] = 1;
         }

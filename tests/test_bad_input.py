@@ -1,11 +1,11 @@
 """Bad input gets an error that names the value, the bound and the remedy; nothing is changed silently."""
 
-import re
 from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from refusals import refuses
 from sklearn.exceptions import NotFittedError
 
 from diffpeaks import (
@@ -35,12 +35,6 @@ ENTRIES = {kind.__name__: partial(fit, kind) for kind in CLUSTERERS + DENSITIES}
 ENTRIES["neighbor_graph"] = lambda X, n_neighbors=3, **params: neighbor_graph(X, n_neighbors, **params)
 every_entry = pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
 dense_and_sparse = pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-
-
-def refuses(words):
-    """An error whose message holds each of the words, which "|" separates, in this order."""
-    match = ".*".join(re.escape(word) for word in words.split("|"))
-    return pytest.raises((ValueError, TypeError), match="(?is)" + match)
 
 
 def spoiled(values):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from clouds import general_position
+from indices import FaissLike
 
 import diffpeaks
 import diffpeaks.metrics
@@ -24,11 +25,15 @@ NAMES = {
     "min_samples": 4,
     "values": np.ones(len(X)),
     "graph": diffpeaks.neighbor_graph(X, 12),
+    "index": FaissLike(X),
+    "indices": diffpeaks.neighbor_graph(X, 12).indices.reshape(-1, 12),
+    "distances": diffpeaks.neighbor_graph(X, 12).distances.reshape(-1, 12),
 }
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
-def test_code_of_the_readme_runs(block):
+def test_code_of_the_readme_runs(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for the files that it writes
     exec(block, dict(NAMES))
 
 

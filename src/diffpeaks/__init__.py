@@ -4,7 +4,7 @@ from diffpeaks._density_dbscan import DensityDBSCAN
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import neighbor_graph
+from diffpeaks.neighbors import ApproximateSearch, neighbor_graph
 from diffpeaks.order import NOISE
 from diffpeaks.stationary import ConvergenceError
 
@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "NOISE",
+    "ApproximateSearch",
     "ConvergenceError",
     "DensityDBSCAN",
     "DensityPeaks",

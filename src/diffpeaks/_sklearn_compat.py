@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import validate_data
 
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import is_precomputed
+from diffpeaks.neighbors import graph_from_tables, is_precomputed
 
 __all__ = [
     "Interval",
@@ -62,6 +62,7 @@ def with_input_tags(tags: Any, metric: Any) -> Any:
 
 def validated(estimator: Any, X: Any, reset: bool) -> Any:
     """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
+    X = graph_from_tables(X)
     if isinstance(X, NeighborGraph):
         estimator.n_features_in_ = X.n_samples
         vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a table

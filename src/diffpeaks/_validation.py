@@ -6,10 +6,12 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 MAX_SAMPLES = np.iinfo(np.int32).max
 BYTES_PER_NEIGHBOR = 4 + 8  # an int32 index and a float64 distance
+# Distances from a matrix product leave that much to a point itself, relative to the largest distance.
+_SELF_ROUNDING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-5}
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -83,6 +85,17 @@ def check_distances(distances: NDArray[Any], origin: str) -> None:
         )
 
 
+def check_self_distances(values: NDArray[Any], samples: NDArray[Any], largest: float) -> None:
+    """Refuse distances of some samples to themselves that are more than rounding."""
+    away = np.flatnonzero(abs(values) > _SELF_ROUNDING[values.dtype] * largest)
+    if len(away):
+        raise ValueError(
+            f"the distance of a point to itself must be 0; it is {values[away[0]]} at sample "
+            f"{samples[away[0]]} (samples {some_of(samples[away])}); a similarity must be turned into a "
+            "distance first, and rounding be set to 0"
+        )
+
+
 def check_n_neighbors(n_neighbors: Any, n_samples: int) -> int:
     """An integer from 1 to n_samples."""
     if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
@@ -146,3 +159,21 @@ def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
             f"(samples {some_of(bad)}); shift or exponentiate scores that can be negative"
         )
     return values
+
+
+def check_integers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """An array of integers, nothing converted."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, got an array of dtype {array.dtype}")
+    return array
+
+
+def check_point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any]:
+    """Indices of points, checked before they become int32."""
+    array, n_samples = check_integers("indices", indices), len(indptr) - 1
+    if array.dtype != np.int32 and len(array) and not (array.min() >= 0 and array.max() < n_samples):
+        entry = np.flatnonzero((array < 0) | (array >= n_samples))[0]
+        row = np.searchsorted(indptr, entry, side="right") - 1
+        raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")
+    return array

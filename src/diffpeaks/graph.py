@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from diffpeaks._native import first_fault, some_asymmetric
-from diffpeaks._validation import check_graph_size, check_n_neighbors, n_threads
+from diffpeaks._validation import (
+    check_graph_size,
+    check_integers,
+    check_n_neighbors,
+    check_point_indices,
+    n_threads,
+)
+from diffpeaks.graph_file import read_graph_file, write_graph_file
+from diffpeaks.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
 _FAULTS = {
     1: "does not start with the point itself",
@@ -41,6 +50,12 @@ class NeighborGraph:
         default infinity: a graph made elsewhere is taken at its word as the whole neighbourhood.
     search : str
         How the neighbours were found.
+    recall : float, optional
+        The share of the true nearest neighbours that the rows hold: 1 from an exact search, measured on a
+        sample of the points from an approximate one, None where it is not known. A graph that is cut
+        to fewer neighbours keeps it.
+    recall_error : float
+        Half the width of the 95% interval around a measured recall.
     """
 
     indptr: NDArray[np.int64]
@@ -49,9 +64,11 @@ class NeighborGraph:
     n_neighbors: int | None = None
     radius: float = np.inf
     search: str = "given"
+    recall: float | None = None
+    recall_error: float = 0.0
 
     def __post_init__(self) -> None:
-        indptr = _integers("indptr", self.indptr).astype(np.int64, copy=False)
+        indptr = check_integers("indptr", self.indptr).astype(np.int64, copy=False)
         if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
             raise ValueError(
                 "indptr must be n_samples + 1 ascending offsets from 0 with n_samples >= 1, "
@@ -63,7 +80,7 @@ class NeighborGraph:
                 raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
         check_graph_size(len(indptr) - 1, 0)
         self._freeze("indptr", indptr, np.int64)
-        self._freeze("indices", _point_indices(self.indices, indptr), np.int32)
+        self._freeze("indices", check_point_indices(self.indices, indptr), np.int32)
         self._freeze("distances", self.distances, _real_dtype(self.distances))
         row, fault = first_fault(self.indptr, self.indices, self.distances)
         if fault:
@@ -80,6 +97,8 @@ class NeighborGraph:
             )
         if not self.radius >= 0:
             raise ValueError(f"radius={self.radius} must be a number of at least 0")
+        if self.recall is not None and not 0 <= self.recall <= 1:
+            raise ValueError(f"recall={self.recall} must lie in 0 .. 1, or be None where it is not known")
 
     def _freeze(self, name: str, values: ArrayLike, dtype: Any) -> None:
         """Keep an array that nobody can change: a copy, unless it is read-only already."""
@@ -90,21 +109,93 @@ class NeighborGraph:
         frozen.flags.writeable = False
         object.__setattr__(self, name, frozen)
 
+    @classmethod
+    def from_arrays(
+        cls, indices: ArrayLike, distances: ArrayLike, metric: str = "euclidean", search: str = "given"
+    ) -> Self:
+        """The graph of neighbours that another library found.
+
+        Each row is put into the order (distance, index) with the point itself first; where the point
+        is absent from its own row it is added, and the row is one longer. That these are the nearest
+        is taken at its word, but not that they are all within any radius.
+
+        Parameters
+        ----------
+        indices, distances : arrays of shape (n_samples, k)
+            Row numbers of the neighbours of each point, and how far they are. Padding, similarities and
+            points named twice are refused.
+        metric : str
+            What the distances are. Those of a true metric ("euclidean", "manhattan", "chebyshev") are held
+            to the triangle inequality on a sample of rows, which squared distances break unless the points
+            fill dozens of dimensions; "cosine", "precomputed" and the others are not.
+        search : str
+            How the neighbours were found, for `graph.search`.
+
+        Examples
+        --------
+        >>> from diffpeaks import NeighborGraph
+        >>> graph = NeighborGraph.from_arrays([[1], [0], [1]], [[1.0], [1.0], [2.0]])
+        >>> graph.n_neighbors, graph.indices.tolist()
+        (2, [0, 1, 1, 0, 2, 1])
+        """
+        check_metric_of_tables(metric)
+        points, lengths = checked_tables(indices, distances)
+        rows = rows_of_tables(points, lengths)
+        for values in rows:
+            values.flags.writeable = False  # nobody else has them: no copy is needed
+        complete = np.all(np.diff(rows[0]) == len(points))  # every row holds every point
+        graph = cls(*rows, radius=np.inf if complete else 0.0, search=search)
+        check_triangles(points, lengths, metric)
+        return graph
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to a file, under exactly that name, for `NeighborGraph.load`.
+
+        A file that is there already is replaced in one step, so that an interruption leaves it whole.
+        """
+        write_graph_file(path, {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], mmap: bool = True, check: bool = True) -> Self:
+        """A saved graph.
+
+        Parameters
+        ----------
+        path : path of a file that `save` wrote
+        mmap : bool
+            Map the file into memory instead of reading it: what is not used is not read, and processes
+            share it. The file may be replaced or deleted meanwhile, but not written into.
+        check : bool
+            Read the arrays once, and refuse the file if one differs from what was saved or a row is not
+            in order. Without it the graph opens at once, however large; a file that is damaged, or was
+            made to do harm, may then crash the process.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from diffpeaks import NeighborGraph, neighbor_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).save(f"{folder}/line.graph")
+        ...     graph = NeighborGraph.load(f"{folder}/line.graph")
+        >>> graph
+        NeighborGraph(n_samples=3, n_entries=6, n_neighbors=2, radius=0.0, search='tree')
+        """
+        values = read_graph_file(path, {field.name: field.default for field in fields(cls)}, mmap, check)
+        if check:
+            return cls(**values)
+        graph = object.__new__(cls)
+        for name, value in values.items():
+            object.__setattr__(graph, name, value)
+        return graph
+
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (
-            self.indptr,
-            self.indices,
-            self.distances,
-            self.n_neighbors,
-            self.radius,
-            self.search,
-        )
-        return (type(self), fields)
+        return (type(self), tuple(getattr(self, field.name) for field in fields(self)))
 
     def __repr__(self) -> str:
         return (
             f"NeighborGraph(n_samples={self.n_samples}, n_entries={len(self.indices)}, "
-            f"n_neighbors={self.n_neighbors}, radius={self.radius}, search={self.search!r})"
+            f"n_neighbors={self.n_neighbors}, radius={self.radius}, search={self.search!r}, "
+            f"recall={'unknown' if self.recall is None else f'{self.recall:.4g}'})"
         )
 
     @property
@@ -177,9 +268,15 @@ class NeighborGraph:
         else:
             keep = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1] - indptr[:-1], lengths)
             indices, distances = self.indices[keep], self.distances[keep]
+        changed = {
+            "indptr": indptr,
+            "indices": indices,
+            "distances": distances,
+            "n_neighbors": n_neighbors or int(lengths.min()),
+            "radius": radius,
+        }
         prefix = object.__new__(NeighborGraph)  # a prefix of valid rows is valid: no check needed
-        fields = (indptr, indices, distances, n_neighbors or int(lengths.min()), radius, self.search)
-        for name, value in zip(self.__dataclass_fields__, fields, strict=True):
+        for name, value in {**self.__dict__, **changed}.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(prefix, name, value)
@@ -222,20 +319,3 @@ def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
 
 def _real_dtype(distances: ArrayLike) -> Any:
     return np.float32 if np.asarray(distances).dtype == np.float32 else np.float64
-
-
-def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers, got an array of dtype {array.dtype}")
-    return array
-
-
-def _point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any]:
-    """Indices of points, checked before they become int32."""
-    array, n_samples = _integers("indices", indices), len(indptr) - 1
-    if array.dtype != np.int32 and len(array) and not (array.min() >= 0 and array.max() < n_samples):
-        entry = np.flatnonzero((array < 0) | (array >= n_samples))[0]
-        row = np.searchsorted(indptr, entry, side="right") - 1
-        raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")
-    return array

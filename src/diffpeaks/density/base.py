@@ -13,16 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 from diffpeaks._sklearn_compat import Interval, validated, whole_fit, with_input_tags
 from diffpeaks._validation import check_n_neighbors, check_positive
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import GivenGraph, PointSet, check_features, searchable
+from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet, check_features, searchable
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "metric": [str, callable],
     "metric_params": [dict, None],
-    "search": [str],
+    "search": [str, ApproximateSearch],
     "n_jobs": [Integral, None],
 }
 # A density inside a clusterer leaves metric and search to it.
-OWN_SEARCH_CONSTRAINTS = {**SEARCH_CONSTRAINTS, "metric": [str, callable, None], "search": [str, None]}
+OWN_SEARCH_CONSTRAINTS = {
+    **SEARCH_CONSTRAINTS,
+    "metric": [str, callable, None],
+    "search": [str, ApproximateSearch, None],
+}
 N_NEIGHBORS: list[Any] = [Interval(Integral, 1, None, closed="left")]
 
 

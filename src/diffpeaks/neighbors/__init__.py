@@ -8,13 +8,25 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks._validation import check_finite
+from diffpeaks._validation import check_finite, n_threads
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.points import SEARCHES, GivenGraph, PointSet
-from diffpeaks.neighbors.precomputed import graph_from_sparse, space_from_matrix
+from diffpeaks.neighbors.cell_search import ApproximateSearch
+from diffpeaks.neighbors.choice import check_search
+from diffpeaks.neighbors.index import graph_from_index
+from diffpeaks.neighbors.points import GivenGraph, PointSet
+from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
 
-__all__ = ["GivenGraph", "PointSet", "check_features", "is_precomputed", "neighbor_graph", "searchable"]
+__all__ = [
+    "ApproximateSearch",
+    "GivenGraph",
+    "PointSet",
+    "check_features",
+    "graph_from_tables",
+    "is_precomputed",
+    "neighbor_graph",
+    "searchable",
+]
 
 
 def neighbor_graph(
@@ -22,17 +34,17 @@ def neighbor_graph(
     n_neighbors: int | None = None,
     radius: float | None = None,
     metric: Any = "euclidean",
-    search: str = "auto",
+    search: Any = "auto",
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
 ) -> NeighborGraph:
-    """Exact neighbours of each point of X.
+    """Neighbours of each point of X.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
-        With `metric="precomputed"` a square matrix of distances, a sparse graph of distances, or a
-        `NeighborGraph`.
+        With `metric="precomputed"` a square matrix of distances, a sparse graph of distances, a pair
+        (indices, distances) of arrays of shape (n_samples, k), or a `NeighborGraph`.
     n_neighbors : int, optional
         That many nearest points, the point itself counted first.
     radius : float, optional
@@ -40,9 +52,15 @@ def neighbor_graph(
         that either graph can be filtered from the result.
     metric : str or callable
         Any metric of scikit-learn. Cosine is the distance 1 - cos.
-    search : {"auto", "tree", "brute"}
-        "auto" takes a kd-tree in low dimension and blocked brute force otherwise; both are exact.
-        `graph.search` says which was used.
+    search : {"auto", "exact", "approximate", "tree", "cells", "brute"}, ApproximateSearch or an index
+        "exact" takes a kd-tree in low dimension ("tree"), matrix products over cells of points for
+        Euclidean and cosine distances in high dimension ("cells"), and blocks of all distances for
+        any other metric ("brute"). "approximate" finds at least 98% of the neighbours, and
+        `ApproximateSearch(recall=...)` the share it is given; `graph.recall` is the measured share.
+        "auto" is exact where n_samples^2 n_features is at most 2^40, or where a tree serves, and
+        approximate beyond. An index of faiss or hnswlib that holds the rows of X in order (any object
+        with their `search(X, k)` or `knn_query(X, k)`) proposes the neighbours, with its own settings
+        and threads; their distances and order are computed here. `graph.search` says which was used.
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.
     metric_params : dict, optional
@@ -54,6 +72,12 @@ def neighbor_graph(
     >>> neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).indices.tolist()
     [0, 1, 1, 0, 2, 1]
     """
+    if not isinstance(search, (str, ApproximateSearch)):
+        if is_precomputed(metric):
+            raise ValueError(f"search={search!r} needs points, not distances; use search='auto'")
+        X = _checked_points(X, metric)
+        space = space_of(X, metric, metric_params)
+        return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
     points = searchable(X, metric, search, n_jobs, metric_params)
     if n_neighbors is None and radius is None and isinstance(points, PointSet):
         raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
@@ -73,27 +97,32 @@ def check_features(X: Any, metric: Any) -> None:
 def searchable(
     X: Any,
     metric: Any = "euclidean",
-    search: str = "auto",
+    search: Any = "auto",
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
 ) -> PointSet | GivenGraph:
     """X with its metric and search, checked."""
-    if search != "auto" and search not in SEARCHES:
-        raise ValueError(f"search={search!r} is unknown; use one of {['auto', *SEARCHES]}")
+    X = graph_from_tables(X)
+    check_search(search)
     if is_precomputed(metric):
         if metric_params:
             raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
-        if search == "tree":
-            raise ValueError("search='tree' needs points, not distances; use 'auto' or 'brute'")
+        if search not in ("auto", "exact", "brute"):
+            raise ValueError(f"search={search!r} needs points, not distances; use 'auto' or 'brute'")
         if isinstance(X, NeighborGraph):
             return GivenGraph(X)
         if sp.issparse(X):
             return GivenGraph(graph_from_sparse(X))
         return PointSet(space_from_matrix(X), "brute", n_jobs)
+    X = _checked_points(X, metric)
+    return PointSet(space_of(X, metric, metric_params), search, n_jobs)
+
+
+def _checked_points(X: Any, metric: Any) -> Any:
     if isinstance(X, NeighborGraph):
         raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
     X = check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
     )
     check_features(X, metric)
-    return PointSet(space_of(X, metric, metric_params), search, n_jobs)
+    return X

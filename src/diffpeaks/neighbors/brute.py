@@ -13,13 +13,21 @@ from diffpeaks._native import keep_nearest
 from diffpeaks._validation import check_graph_size
 from diffpeaks.graph import offsets
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
+from diffpeaks.neighbors.contract import (
+    ROUNDING,
+    ExactSearch,
+    Neighbors,
+    Space,
+    at_most,
+    concatenated,
+    first_of_rows,
+)
 
 _BLOCK_ENTRIES = 1 << 23  # of all threads together
 _SUBSET = 16  # columns looked at for each neighbour wanted, to bound how far the last one is
 
 
-class BruteSearch:
+class BruteSearch(ExactSearch):
     """Holds the contract for every metric, dense and sparse.
 
     Whatever cannot be proved farther than the last neighbour, given the rounding error of the

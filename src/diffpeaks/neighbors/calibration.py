@@ -84,9 +84,7 @@ class CalibratedJoin:
         table, blocks = self._join.table, cell_blocks(queries.cell_of)
         beside = _cells_beside(table, blocks.cells, rule.n_beside(table.n_cells), self._join.n_threads)
         centroids = table.packed_centroids(rule.spread_weight)
-        probes = Probes(
-            beside, rule.n_probes, rule.spread_weight, rule.reach, centroids, table.centroid_rows
-        )
+        probes = Probes(beside, rule.n_probes, rule.spread_weight, rule.reach, centroids, table.centroid_rows)
         return self._join.nearest_among(queries, blocks, self._n_neighbors, probes)
 
     def _cheapest_rule(self, truth: Truth, recall: float) -> Rule:
@@ -96,7 +94,7 @@ class CalibratedJoin:
             if n_probes < rules[0].n_probes:
                 rows = self.found(truth.queries, Rule(n_probes))
                 last = rows.distances.reshape(len(truth.neighbors), -1)[:, -1]
-                limit = self._join.space.limit(last.astype(np.float64)) * self._join.table.coordinates.scale**2
+                limit = self._join.space.limit(last.astype(np.float64)) * distances.scale**2
                 rules += [distances.cells_within(recall, n_probes, w, limit) for w in _SPREAD_WEIGHTS]
         return min(rules, key=lambda rule: rule.cost)
 
@@ -105,7 +103,7 @@ class _CellDistances:
     """From the queries of a sample to all cells, and to those where their neighbours are."""
 
     def __init__(self, table: CellTable, truth: Truth) -> None:
-        coordinates = table.coordinates
+        coordinates, self.scale = table.coordinates, table.coordinates.scale
         queries = (truth.queries.table - coordinates.center) * coordinates.scale
         centroids = (table.centroids - coordinates.center) * coordinates.scale
         with ONE_BLAS_THREAD:
@@ -154,8 +152,11 @@ def _cells_beside(
     def fill(first: int) -> None:
         part = slice(first, first + 256)
         far = half_squares - centroids[distinct[part]] @ centroids.T
-        nearest = np.argpartition(far, n_beside - 1, axis=1)[:, :n_beside] if n_beside < len(centroids) else (
-            np.tile(np.arange(n_beside), (len(far), 1))
+        np.put_along_axis(far, distinct[part, None], -np.inf, axis=1)
+        nearest = (
+            np.argpartition(far, n_beside - 1, axis=1)[:, :n_beside]
+            if n_beside < len(centroids)
+            else (np.tile(np.arange(n_beside), (len(far), 1)))
         )
         order = np.lexsort((nearest, np.take_along_axis(far, nearest, axis=1)), axis=1)
         beside[part] = np.take_along_axis(nearest, order, axis=1)

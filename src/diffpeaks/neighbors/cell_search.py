@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import sort_rows
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
-from diffpeaks.neighbors.contract import Neighbors, Space, at_most, first_of_rows
+from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, first_of_rows
 from diffpeaks.neighbors.join import CellJoin
 
 _CELL_SIZE = 512
@@ -20,7 +20,7 @@ _APPROXIMATE_COMPARED = 2000  # points that a query is compared with, about
 _FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
 
 
-class CellSearch:
+class CellSearch(ExactSearch):
     """Exact, over cells of points: holds the contract for dense Euclidean and cosine spaces."""
 
     name = "cells"
@@ -28,7 +28,8 @@ class CellSearch:
     def __init__(self, space: Space, n_threads: int) -> None:
         if space.join_form is None:
             raise ValueError(
-                f"search={self.name!r} needs dense points and a Euclidean or cosine metric; use search='brute'"
+                f"search={self.name!r} needs dense points and a Euclidean or cosine metric; "
+                "use search='exact'"
             )
         self.space, self.n_threads = space, n_threads
         self._locations = space.locations()
@@ -77,10 +78,6 @@ class CellSearch:
         if not self._locations.all_distinct:
             sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
         return at_most(rows, reach[rows.indices])
-
-    def recall(self, n_neighbors: int) -> tuple[float, float]:
-        """The share of nearest neighbours that are found, and half the width of its interval."""
-        return 1.0, 0.0
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,14 @@ class Frame(NamedTuple):
         half_squares = np.einsum("ij,ij->i", centroids, centroids) / 2
         nearest = np.empty(len(self.rows), np.int32)
         nearest_centroids(
-            kernel_name(), *self, centroids, half_squares, group, np.asarray(starts, np.int64), nearest, n_threads
+            kernel_name(),
+            *self,
+            centroids,
+            half_squares,
+            group,
+            np.asarray(starts, np.int64),
+            nearest,
+            n_threads,
         )
         return nearest
 
@@ -57,7 +65,7 @@ class CentroidTree:
         order = np.argsort(label, kind="stable")
         ends = offsets(np.bincount(label, minlength=len(self.groups)))
         parts = []
-        for group, (begin, end) in enumerate(zip(ends, ends[1:], strict=False)):
+        for group, (begin, end) in enumerate(pairwise(ends)):
             n_inside = max(1, round((end - begin) * n_cells / len(sample)))
             members = sample[order[begin:end]] if end > begin else self.groups[group : group + 1]
             parts.append(_k_means(members, n_inside, random, n_threads))

@@ -14,7 +14,7 @@ from diffpeaks.neighbors.kernel import kernel_name
 _SAMPLE = 2048
 _FEWEST_FEATURES = 256  # below, there is little to save
 _SHARES = (1 / 8, 1 / 6, 1 / 4, 1 / 3)  # of the features: numbers of directions that are tried
-_FAR = 8.0  # how far the farthest point may be, in typical lengths: beyond, rounding of its row spoils the bounds
+_FAR = 8.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
 # Seconds for a product, a distance and a projection of one feature; only their ratios matter.
 _PRODUCT, _DISTANCE, _PROJECTION = 1.2e-11, 2.5e-10, 3e-11
 
@@ -112,7 +112,9 @@ def _cheapest(sample: NDArray[np.float32], n_compared: int, n_neighbors: int) ->
             n_directions = padded(int(n_features * share))
             inside = np.mean(np.sum(_squared_distances(along[:, :n_directions]) <= limit, axis=1)) / near
             projection = n_features * n_directions * _PROJECTION
-            costs[n_directions] = projection + _cost(n_directions, n_features, n_compared, inside * n_neighbors)
+            costs[n_directions] = projection + _cost(
+                n_directions, n_features, n_compared, inside * n_neighbors
+            )
     return min(costs, key=lambda n_directions: costs[n_directions])
 
 

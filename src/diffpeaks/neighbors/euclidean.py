@@ -25,6 +25,8 @@ class EuclideanSpace:
     rounding error; final distances are sums of squared differences in double precision.
     """
 
+    settles_pairs = True
+
     def __init__(self, X: Any, metric: str) -> None:
         self.metric = metric
         self.dtype = X.dtype
@@ -111,15 +113,13 @@ class EuclideanSpace:
 
     @property
     def _form(self) -> int:
-        """How a squared distance is reported, in the compiled core's terms: its root, itself, or half of it."""
+        """What the compiled core reports of a squared distance: its root, itself, or half of it."""
         return {"sqeuclidean": 1, "cosine": 2}.get(self.metric, 0)
 
     def _pairs(self, queries: Any, rows: Neighbors, n_threads: int) -> NDArray[Any]:
         if not sp.issparse(self.points):
             distances = np.empty(len(rows.indices), self.dtype)
-            pair_distances(
-                queries, self.points, rows.indptr, rows.indices, distances, self._form, n_threads
-            )
+            pair_distances(queries, self.points, rows.indptr, rows.indices, distances, self._form, n_threads)
             return distances
         squared = _sparse_squares(queries, self.points, rows)
         if self.metric in ("euclidean", "l2"):

@@ -46,7 +46,9 @@ class Blocks(NamedTuple):
 class CellJoin:
     """The points of a space in cells of about `cell_size`."""
 
-    def __init__(self, space: Space, cell_size: int, n_compared: int, n_neighbors: int, n_threads: int) -> None:
+    def __init__(
+        self, space: Space, cell_size: int, n_compared: int, n_neighbors: int, n_threads: int
+    ) -> None:
         self.space, self.n_threads = space, n_threads
         coordinates = coordinates_for(space.points, n_compared, n_neighbors, n_threads)
         n_cells = max(1, round(len(space.points) / cell_size))

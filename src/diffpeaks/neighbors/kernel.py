@@ -16,5 +16,7 @@ def kernel_name() -> str:
     if forced is None:
         return supported[0]
     if forced not in supported:
-        raise ValueError(f"{VARIABLE}={forced!r} is not a kernel of this processor; use one of {supported} or unset it")
+        raise ValueError(
+            f"{VARIABLE}={forced!r} is not a kernel of this processor; use one of {supported} or unset it"
+        )
     return forced

@@ -13,6 +13,7 @@ from diffpeaks._validation import n_threads
 from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import Neighbors
 
+
 class Locations:
     """The distinct locations of some points, and which points lie at each.
 
@@ -78,7 +79,8 @@ def _grouped(points: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         first = _sparse_first_equal(points)
     else:
         first = np.empty(len(points), np.int32)
-        first_equal(np.ascontiguousarray(points), first, n_threads(None))
+        values = points.astype(np.float32) if points.dtype == bool else points
+        first_equal(np.ascontiguousarray(values), first, n_threads(None))
     order = np.argsort(first, kind="stable")
     new = np.diff(first[order], prepend=-1) != 0
     return order.astype(np.int32), np.append(np.flatnonzero(new), len(order))

@@ -15,25 +15,21 @@ from diffpeaks._validation import (
     n_threads,
 )
 from diffpeaks.graph import NeighborGraph, offsets
-from diffpeaks.neighbors.brute import BruteSearch
-from diffpeaks.neighbors.contract import Neighbors, Search, Space
-from diffpeaks.neighbors.trees import TreeSearch
+from diffpeaks.neighbors.choice import search_for
+from diffpeaks.neighbors.contract import Neighbors, Space
 from diffpeaks.order import NO_POINT
 
-SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "brute": BruteSearch}
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
 
 class PointSet:
     """Points in a space, with the search that was chosen for them."""
 
-    def __init__(self, space: Space, search: str, n_jobs: int | None) -> None:
+    def __init__(self, space: Space, search: Any, n_jobs: int | None) -> None:
         self.space = space
         self.n_samples: int = space.points.shape[0]
         self.n_threads = n_threads(n_jobs)
-        if search == "auto":
-            search = _automatic_search(space)
-        self.search: Search = SEARCHES[search](space, self.n_threads)
+        self.search = search_for(search, space, self.n_threads)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
@@ -45,9 +41,11 @@ class PointSet:
         if radius is None:
             rows = self.search.nearest(self.space.points, int(n_neighbors or 0))
             complete = np.inf if n_neighbors == self.n_samples else 0.0
+            recall, recall_error = self.search.recall(int(n_neighbors or 0))
         else:
             rows = self._balls(check_positive("radius", radius), n_neighbors)
             complete = float(radius)
+            recall, recall_error = 1.0, 0.0  # balls are exact, and so are the rows that go on beyond them
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         if radius is not None and lost >= 0:
             raise ValueError(
@@ -56,7 +54,7 @@ class PointSet:
             )
         for values in rows:
             values.flags.writeable = False
-        return NeighborGraph(*rows, n_neighbors, complete, self.search.name)
+        return NeighborGraph(*rows, n_neighbors, complete, self.search.name, recall, recall_error)
 
     def _balls(self, radius: float, n_neighbors: int | None) -> Neighbors:
         """All points within the radius; rows with fewer than `n_neighbors` go on to as many."""
@@ -188,14 +186,6 @@ class GivenGraph:
             "what was fitted on a precomputed graph cannot place new samples; fit on points or on a dense "
             "matrix of distances"
         )
-
-
-def _automatic_search(space: Space) -> str:
-    if space.minkowski_order is None:
-        return "brute"
-    n_samples, n_features = space.points.shape
-    # in 11 to 16 dimensions a tree visits most of a small set, but little of a large one that has clusters
-    return "tree" if n_features <= 10 or (n_features <= 16 and n_samples > 50_000) else "brute"
 
 
 def _with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> Neighbors:

@@ -1,4 +1,4 @@
-"""Distances that the user computed: a square matrix, or a sparse graph in scikit-learn's form."""
+"""Distances that the user computed: a square matrix, a sparse graph in scikit-learn's form, or tables."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from diffpeaks._native import move_self_first, sort_rows
-from diffpeaks._validation import check_finite, check_graph_size, some_of
+from diffpeaks._validation import check_finite, check_graph_size, check_self_distances
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.spaces import MatrixSpace
-
-# Distances from a matrix product leave that much on the diagonal, relative to the largest distance.
-_DIAGONAL_ROUNDING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-5}
 
 
 def space_from_matrix(X: Any) -> MatrixSpace:
@@ -28,6 +25,13 @@ def space_from_matrix(X: Any) -> MatrixSpace:
     return MatrixSpace(X)
 
 
+def graph_from_tables(X: Any) -> Any:
+    """A pair (indices, distances) of tables as a graph; anything else as it is."""
+    if isinstance(X, tuple) and len(X) == 2 and all(np.ndim(table) == 2 for table in X):
+        return NeighborGraph.from_arrays(*X, metric="precomputed")
+    return X
+
+
 def graph_from_sparse(X: Any) -> NeighborGraph:
     """A sparse graph of distances; stored zeros are neighbours, the point itself is added if absent.
 
@@ -37,6 +41,7 @@ def graph_from_sparse(X: Any) -> NeighborGraph:
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     check_finite(X)
+    _check_not_connectivity(X)
     _check_distances(X.shape, X.data, X.diagonal())
     check_graph_size(X.shape[0], X.nnz + X.shape[0])
     if not X.has_canonical_format:
@@ -55,8 +60,19 @@ def graph_from_sparse(X: Any) -> NeighborGraph:
     move_self_first(indptr, indices, distances, 1)
     degrees = np.diff(indptr)
     # rows of one length are nearest neighbours, about whose balls nothing is known; others are balls
-    nearest = degrees[0] > 1 and np.all(degrees == degrees[0]) and degrees[0] < len(degrees)
+    one_length = any(np.all(lengths == lengths[0]) for lengths in (degrees, np.diff(X.indptr)))
+    nearest = one_length and degrees.max() > 1 and degrees.min() < len(degrees)
     return NeighborGraph(indptr, indices, distances, radius=0.0 if nearest else np.inf)
+
+
+def _check_not_connectivity(X: Any) -> None:
+    """Refuse a graph that says who is near whom, but not how near; a stored 0 shows that 1 is a distance."""
+    if X.nnz and np.all(X.data == 1):
+        raise ValueError(
+            "every value that the sparse graph stores is 1: this is who is connected, not a distance; use "
+            "mode='distance' of scikit-learn's transformers and neighbour graphs, or store the zeros of the "
+            "diagonal too if all distances are 1"
+        )
 
 
 def _check_distances(shape: tuple[int, ...], values: Any, diagonal: Any) -> None:
@@ -70,9 +86,4 @@ def _check_distances(shape: tuple[int, ...], values: Any, diagonal: Any) -> None
             f"Negative values in data: a distance must be at least 0, but the smallest is {values.min()}; "
             "a similarity must be turned into a distance first"
         )
-    away = np.flatnonzero(diagonal > _DIAGONAL_ROUNDING[values.dtype] * (values.max() if values.size else 0))
-    if len(away):
-        raise ValueError(
-            f"the distance of a point to itself must be 0; it is {diagonal[away[0]]} at sample {away[0]} "
-            f"(samples {some_of(away)}); a similarity must be turned into a distance first"
-        )
+    check_self_distances(diagonal, np.arange(len(diagonal)), values.max() if values.size else 0)

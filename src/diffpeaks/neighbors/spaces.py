@@ -28,6 +28,7 @@ class _OrdinarySpace:
     minkowski_order: float | None = None
     tree_zero = 0.0
     join_form: int | None = None
+    settles_pairs = False
 
     def queries(self, X: Any) -> Any:
         return like(self.points, X)
@@ -67,6 +68,7 @@ class MetricSpace(_OrdinarySpace):
         order = params.get("p", 2.0) if metric == "minkowski" else named
         self._order = None if sp.issparse(X) or params.get("w") is not None else order
         self.minkowski_order = self._order if self._order in _TREE_ORDERS else None
+        self.settles_pairs = self._order is not None
 
     def reversed(self) -> Self:
         if not callable(self.metric):
@@ -114,6 +116,8 @@ class NanEuclideanSpace(_OrdinarySpace):
 
     Samples that share none are infinitely far apart.
     """
+
+    settles_pairs = True
 
     def __init__(self, X: Any) -> None:
         self.points = X

@@ -11,12 +11,20 @@ from scipy.spatial import cKDTree
 
 from diffpeaks._validation import check_graph_size
 from diffpeaks.graph import offsets
-from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, at_most, concatenated, first_of_rows
+from diffpeaks.neighbors.contract import (
+    ROUNDING,
+    ExactSearch,
+    Neighbors,
+    Space,
+    at_most,
+    concatenated,
+    first_of_rows,
+)
 
 _BLOCK_ENTRIES = 1 << 22
 
 
-class TreeSearch:
+class TreeSearch(ExactSearch):
     """Holds the contract for Minkowski metrics, Euclidean and cosine included.
 
     Where the last neighbour is tied with the next, a ball query fetches everything at that distance

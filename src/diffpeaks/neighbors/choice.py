@@ -1,0 +1,53 @@
+"""Which search: the one that was asked for by name, or the one that suits the space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from diffpeaks.neighbors.brute import BruteSearch
+from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch
+from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.trees import TreeSearch
+
+SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "cells": CellSearch, "brute": BruteSearch}
+CHOICES = ("auto", "exact", "approximate", *SEARCHES)
+# Multiplications of all pairs up to which "auto" stays exact: some seconds on two cores. It depends on
+# the data alone, so that the same data get the same graph on every machine.
+_AFFORDABLE = 2.0**40
+
+
+def check_search(search: Any) -> None:
+    """Refuse what is neither the name of a search nor an ApproximateSearch."""
+    if not isinstance(search, ApproximateSearch) and search not in CHOICES:
+        raise ValueError(
+            f"search={search!r} is unknown; use one of {list(CHOICES)} or ApproximateSearch(recall=...)"
+        )
+
+
+def search_for(search: Any, space: Space, n_threads: int) -> Search:
+    """A search in the space: as named, or as the space suggests."""
+    if search == "auto":
+        exact = _exact(space)
+        search = exact if exact is not CellSearch or _affordable(space) else ApproximateSearch()
+    elif search == "exact":
+        search = _exact(space)
+    elif search == "approximate":
+        search = ApproximateSearch()
+    if isinstance(search, ApproximateSearch) and _exact(space) is TreeSearch:
+        search = TreeSearch  # which finds them all, and sooner
+    return SEARCHES.get(search, search)(space, n_threads)
+
+
+def _exact(space: Space) -> type[Search]:
+    """The fastest exact search."""
+    n_samples, n_features = space.points.shape
+    # in 11 to 16 dimensions a tree visits most of a small set, but little of a large one that has clusters
+    low = n_features <= 10 or (n_features <= 16 and n_samples > 50_000)
+    if space.minkowski_order is not None and low:
+        return TreeSearch
+    return BruteSearch if space.join_form is None else CellSearch
+
+
+def _affordable(space: Space) -> bool:
+    n_samples, n_features = space.points.shape
+    return float(n_samples) ** 2 * n_features <= _AFFORDABLE

@@ -1,0 +1,270 @@
+"""The compiled join: the same graph from every kernel, exact on any data, approximate at a stated recall."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diffpeaks import ApproximateSearch, DensityPeaks, NeighborGraph, neighbor_graph
+from diffpeaks._native import kernels
+from diffpeaks.neighbors import searchable
+from diffpeaks.neighbors.kernel import VARIABLE, kernel_name
+
+every_kernel = pytest.mark.parametrize("kernel", kernels())
+
+
+# Two sums of the same squares in double: equal in float32, and in float64 up to rounding.
+ROUNDING = {np.dtype(np.float32): 0.0, np.dtype(np.float64): 1e-13}
+
+
+def assert_exact(indices, distances, X):
+    """Some rows are those of brute force in float64, up to points whose distances are equal."""
+    tolerance = ROUNDING[X.dtype]
+    for row in np.linspace(0, len(X) - 1, min(len(X), 150)).astype(int):
+        difference = X.astype(np.float64) - X[row].astype(np.float64)
+        true = np.sqrt(np.sum(difference**2, axis=1)).astype(X.dtype)
+        expected = np.lexsort((np.arange(len(X)), true))[: indices.shape[1]]
+        np.testing.assert_allclose(distances[row], true[expected], rtol=tolerance)
+        np.testing.assert_allclose(true[indices[row]], true[expected], rtol=tolerance)
+        assert len(np.unique(indices[row])) == len(expected)
+
+
+def cloud(n_samples, n_features, seed=0, dtype=np.float32):
+    random = np.random.default_rng(seed)
+    centers = random.normal(size=(12, n_features))
+    X = centers[random.integers(0, 12, n_samples)] + 0.3 * random.normal(size=(n_samples, n_features))
+    return X.astype(dtype)
+
+
+def found(X, n_neighbors, **options):
+    graph = neighbor_graph(X, n_neighbors, search="cells", **options)
+    shape = (len(X), n_neighbors)
+    return graph.indices.reshape(shape), graph.distances.reshape(shape)
+
+
+@every_kernel
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n_samples", "n_features"), [(700, 3), (1500, 33), (2500, 300), (40, 500), (1, 5)])
+def test_exact_on_every_kernel(monkeypatch, kernel, dtype, n_samples, n_features):
+    monkeypatch.setenv(VARIABLE, kernel)
+    X = cloud(n_samples, n_features, dtype=dtype)
+    assert_exact(*found(X, min(n_samples, 12)), X)
+
+
+@every_kernel
+@pytest.mark.parametrize("rank", [6, 40])
+def test_few_directions_of_many_features(monkeypatch, kernel, rank):
+    """Data in a subspace are compared in fewer directions, and the result is exact all the same."""
+    monkeypatch.setenv(VARIABLE, kernel)
+    random = np.random.default_rng(1)
+    X = random.normal(size=(3000, rank)) @ random.normal(size=(rank, 512))
+    X = (X + 0.05 * random.normal(size=X.shape)).astype(np.float32)
+    search = searchable(X, search="cells").search
+    assert search._cells(10).table.coordinates.n_features < 512
+    assert_exact(*found(X, 10), X)
+
+
+@given(
+    n_samples=st.integers(2, 400),
+    n_features=st.integers(1, 70),
+    k=st.integers(1, 30),
+    scale=st.sampled_from([1e-12, 1.0, 1e9]),
+    offset=st.sampled_from([0.0, 1.0, 1e4]),
+    seed=st.integers(0, 10**6),
+)
+def test_exact_at_any_scale_and_offset(n_samples, n_features, k, scale, offset, seed):
+    random = np.random.default_rng(seed)
+    X = scale * (offset + random.normal(size=(n_samples, n_features)))
+    k = min(k, n_samples)
+    assert_exact(*found(X, k), X)
+
+
+ADVERSARIAL = {
+    "all equal": lambda random: np.ones((3000, 20)),
+    "one giant cell": lambda random: np.vstack(
+        [1e-3 * random.normal(size=(2900, 40)), random.normal(size=(100, 40))]
+    ),
+    "heavy duplicates": lambda random: random.normal(size=(30, 24))[random.integers(0, 30, 3000)],
+    "far outliers": lambda random: np.vstack(
+        [random.normal(size=(2990, 30)), 1e7 * random.normal(size=(10, 30))]
+    ),
+    "a line in many dimensions": lambda random: np.outer(np.arange(1500.0), random.normal(size=500)),
+    "huge and tiny norms": lambda random: (
+        10.0 ** random.uniform(-12, 12, (2000, 1)) * random.normal(size=(2000, 20))
+    ),
+    "denormals": lambda random: np.vstack(
+        [1e-40 * random.normal(size=(500, 20)), random.normal(size=(500, 20))]
+    ),
+    "a lattice": lambda random: np.stack(np.meshgrid(*[np.arange(5.0)] * 5), axis=-1).reshape(-1, 5),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ADVERSARIAL)
+def test_exact_on_adversarial_data(name, dtype):
+    X = ADVERSARIAL[name](np.random.default_rng(0)).astype(dtype)
+    cells = neighbor_graph(X, 15, search="cells")
+    brute = neighbor_graph(X, 15, search="brute")
+    np.testing.assert_array_equal(cells.indices, brute.indices)
+    np.testing.assert_array_equal(cells.distances, brute.distances)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_balls_and_new_samples_equal_brute_force(metric, dtype):
+    X, queries = cloud(2000, 40, dtype=dtype), cloud(100, 40, seed=5, dtype=dtype)
+    radius = float(np.median(neighbor_graph(X, 30, metric=metric).reach))
+    cells, brute = (searchable(X, metric, search) for search in ("cells", "brute"))
+    reach = np.random.default_rng(0).uniform(0, 2 * radius, len(X))
+    asks = (
+        lambda points: points.search.within(points.space.points, radius),
+        lambda points: points.within_of(queries, radius),
+        lambda points: points.nearest_to(queries, 9),
+        lambda points: points.reaching(queries, reach),
+    )
+    for ask in asks:
+        for mine, other in zip(ask(cells), ask(brute), strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_far_queries_are_answered():
+    X = cloud(1500, 30)
+    queries = np.vstack([X[:3], 1e25 * np.ones((1, 30), np.float32)])
+    cells, brute = (searchable(X, search=search).nearest_to(queries, 4) for search in ("cells", "brute"))
+    np.testing.assert_array_equal(cells.indices, brute.indices)
+
+
+def test_zero_vectors_have_no_direction():
+    X = cloud(100, 30)
+    X[[7, 9]] = 0
+    with pytest.raises(ValueError, match=r"rows \[7, 9\] .* are all zero"):
+        neighbor_graph(X, 5, metric="cosine", search="cells")
+
+
+def test_other_metrics_are_refused():
+    with pytest.raises(ValueError, match="needs dense points and a Euclidean or cosine metric"):
+        neighbor_graph(cloud(50, 30), 5, metric="manhattan", search="cells")
+
+
+# ---- approximate
+
+
+def images(n_samples=12_000, n_features=40, seed=0):
+    random = np.random.default_rng(seed)
+    latent = (
+        random.normal(size=(n_samples, 8))
+        + 3 * random.normal(size=(20, 8))[random.integers(0, 20, n_samples)]
+    )
+    X = np.tanh(latent @ random.normal(size=(8, n_features)))
+    return (X + 0.01 * random.normal(size=X.shape)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def approximate():
+    X = images()
+    return X, neighbor_graph(X, 15, search=ApproximateSearch(recall=0.9))
+
+
+def recall(X, graph, n_neighbors):
+    exact = neighbor_graph(X, n_neighbors, search="exact").indices.reshape(-1, n_neighbors)[:, 1:]
+    rows = graph.indices.reshape(-1, n_neighbors)
+    return np.mean([np.isin(true, row).mean() for true, row in zip(exact, rows, strict=True)])
+
+
+def test_the_recall_is_reached_and_reported(approximate):
+    X, graph = approximate
+    assert graph.search == "approximate"
+    assert 0.9 <= graph.recall < 1
+    assert 0 < graph.recall_error < 0.05
+    assert abs(recall(X, graph, 15) - graph.recall) <= 2 * graph.recall_error
+
+
+def test_a_higher_recall_finds_more(approximate):
+    X, graph = approximate
+    better = neighbor_graph(X, 15, search=ApproximateSearch(recall=0.99))
+    assert better.recall >= 0.99
+    assert recall(X, better, 15) > recall(X, graph, 15)
+
+
+@every_kernel
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_approximate_graph_is_the_same_everywhere(monkeypatch, approximate, kernel, n_jobs):
+    X, graph = approximate
+    monkeypatch.setenv(VARIABLE, kernel)
+    again = neighbor_graph(X, 15, search=ApproximateSearch(recall=0.9), n_jobs=n_jobs)
+    np.testing.assert_array_equal(again.indices, graph.indices)
+    np.testing.assert_array_equal(again.distances, graph.distances)
+    assert (again.recall, again.recall_error) == (graph.recall, graph.recall_error)
+
+
+def test_a_small_or_hopeless_set_is_searched_exactly():
+    X = cloud(500, 30)
+    graph = neighbor_graph(X, 10, search="approximate")
+    assert graph.recall == 1
+    np.testing.assert_array_equal(graph.indices, neighbor_graph(X, 10, search="exact").indices)
+
+
+def test_heavy_duplicates_under_approximate_search():
+    X = images(9000)
+    X = np.vstack([X, X[:3000], X[:1000]])
+    graph = neighbor_graph(X, 8, search=ApproximateSearch(recall=0.9))
+    assert np.all(graph.indices[graph.indptr[:-1]] == np.arange(len(X)))
+    twins = graph.distances.reshape(-1, 8)[:1000, 1:3]
+    assert np.all(twins == 0)
+
+
+def test_low_dimension_needs_no_approximation():
+    graph = neighbor_graph(np.random.default_rng(0).normal(size=(300, 2)), 5, search="approximate")
+    assert (graph.search, graph.recall) == ("tree", 1.0)
+
+
+def test_estimators_take_an_approximate_search(approximate):
+    X, graph = approximate
+    model = DensityPeaks(n_neighbors=15, search=ApproximateSearch(recall=0.9)).fit(X)
+    assert model.graph_.search == "approximate"
+    assert model.graph_.recall == graph.recall
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def test_the_recall_survives_a_file_and_a_cut(approximate, tmp_path):
+    _, graph = approximate
+    graph.save(tmp_path / "graph")
+    assert NeighborGraph.load(tmp_path / "graph").recall == graph.recall
+    assert graph.nearest(5).recall == graph.recall
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.5, 1.5, np.nan])
+def test_a_recall_outside_its_range_is_refused(value):
+    with pytest.raises(ValueError, match=r"recall=.* must lie above 0 and below 1"):
+        ApproximateSearch(recall=value)
+
+
+@pytest.mark.parametrize("value", ["0.9", None, True])
+def test_a_recall_that_is_no_number_is_refused(value):
+    with pytest.raises(TypeError, match="recall must be a number"):
+        ApproximateSearch(recall=value)
+
+
+# ---- kernels
+
+
+def test_the_fastest_kernel_is_the_default(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert kernel_name() == kernels()[0]
+    assert kernels()[-1] == "portable"
+
+
+def test_an_unknown_kernel_is_refused():
+    code = "import numpy, diffpeaks; diffpeaks.neighbor_graph(numpy.eye(40), 3)"
+    environment = {**os.environ, VARIABLE: "abacus"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode != 0
+    assert "DIFFPEAKS_KERNEL='abacus' is not a kernel of this processor; use one of" in run.stderr
