@@ -62,7 +62,7 @@ def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
 
 def check_scale(X: Any, dtype: Any) -> Any:
     """Refuse values whose squares a float of that dtype cannot hold; the dtype in which blocks are safe."""
-    largest = float(abs(X).max())
+    largest = max(float(X.max()), -float(X.min()))  # without a copy of X
     low, high = (1e-150, 1e153) if dtype == np.float64 else (1e-15, 1e18)
     high /= np.sqrt(X.shape[1])
     if largest and not low <= largest <= high:

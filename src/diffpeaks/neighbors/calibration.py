@@ -16,6 +16,7 @@ from diffpeaks.neighbors.join import CellJoin, Queries, cell_blocks
 
 SAMPLE = 512  # queries to calibrate, and as many to measure
 _FIRST_PROBES = (4, 8, 16)
+_MANY_PROBES = 48  # of the nearest cells: with fewer, another rule saves less than trying it costs
 _SPREAD_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BESIDE_PER_PROBE = 8  # cells that are ranked for each that is probed
 _FEWEST_BESIDE = 64
@@ -90,12 +91,11 @@ class CalibratedJoin:
     def _cheapest_rule(self, truth: Truth, recall: float) -> Rule:
         distances = _CellDistances(self._join.table, truth)
         rules = [distances.nearest_cells(recall)]
-        for n_probes in _FIRST_PROBES:
-            if n_probes < rules[0].n_probes:
-                rows = self.found(truth.queries, Rule(n_probes))
-                last = rows.distances.reshape(len(truth.neighbors), -1)[:, -1]
-                limit = self._join.space.limit(last.astype(np.float64)) * distances.scale**2
-                rules += [distances.cells_within(recall, n_probes, w, limit) for w in _SPREAD_WEIGHTS]
+        for n_probes in _FIRST_PROBES if rules[0].n_probes > _MANY_PROBES else ():
+            rows = self.found(truth.queries, Rule(n_probes))
+            last = rows.distances.reshape(len(truth.neighbors), -1)[:, -1]
+            limit = self._join.space.limit(last.astype(np.float64)) * distances.scale**2
+            rules += [distances.cells_within(recall, n_probes, w, limit) for w in _SPREAD_WEIGHTS]
         return min(rules, key=lambda rule: rule.cost)
 
 

@@ -12,11 +12,13 @@ from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.kernel import kernel_name
 
 _SAMPLE = 2048
+_COMPARED_SAMPLE = 768  # of which all pairs are compared
 _FEWEST_FEATURES = 256  # below, there is little to save
 _SHARES = (1 / 8, 1 / 6, 1 / 4, 1 / 3)  # of the features: numbers of directions that are tried
 _FAR = 8.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
-# Seconds for a product, a distance and a projection of one feature; only their ratios matter.
-_PRODUCT, _DISTANCE, _PROJECTION = 1.2e-11, 2.5e-10, 3e-11
+# Seconds for a product, a distance and a projection of one feature, with all that goes with them; only
+# their ratios matter.
+_PRODUCT, _DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 3e-11
 
 
 class Coordinates:
@@ -82,39 +84,39 @@ def coordinates_for(points: Any, n_compared: int, n_neighbors: int, n_threads: i
         sample = _centred_sample(points, center)
         typical = np.sqrt(np.mean(np.square(sample)) * n_features)
         if largest < _FAR * np.sqrt(n_features) * typical:
-            n_directions = _cheapest(sample, n_compared, n_neighbors)
+            directions = principal_directions(sample, padded(int(n_features * max(_SHARES))))
+            n_directions = _cheapest(sample, directions, n_compared, n_neighbors)
             if n_directions < n_features:
-                directions = principal_directions(sample, n_directions)
-                return ProjectedCoordinates(points, center, directions, n_threads)
+                few = np.ascontiguousarray(directions[:n_directions])
+                return ProjectedCoordinates(points, center, few, n_threads)
     return Coordinates(points, center, largest)
 
 
 def _centred_sample(points: Any, center: NDArray[np.float64]) -> NDArray[np.float32]:
-    which = np.sort(np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False))
+    which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
     return (points[which] - center).astype(np.float32)
 
 
-def _cheapest(sample: NDArray[np.float32], n_compared: int, n_neighbors: int) -> int:
+def _cheapest(
+    sample: NDArray[np.float32], directions: NDArray[np.float32], n_compared: int, n_neighbors: int
+) -> int:
     """The number of directions, or of all features, that costs least on a sample.
 
     Fewer directions make cheaper products, but exclude less: more distances must be computed.
     """
     n_features = sample.shape[1]
-    most = max(_SHARES)
-    directions = principal_directions(sample, padded(int(n_features * most)))[:, :n_features]
-    near = min(n_neighbors, len(sample) // 16)
+    some = sample[:_COMPARED_SAMPLE]
+    near = 2  # the sample is sparse: its second neighbours stand for the last ones among all points
+    costs = {n_features: _cost(n_features, n_features, n_compared, 1.2 * n_neighbors)}
     with ONE_BLAS_THREAD:
-        true = _squared_distances(sample)
-        limit = np.partition(true, near, axis=1)[:, near : near + 1]
-        along = sample @ directions.T
-        costs = {n_features: _cost(n_features, n_features, n_compared, 1.2 * n_neighbors)}
+        limit = np.partition(_squared_distances(some), near, axis=1)[:, near : near + 1]
+        along = some @ directions[:, :n_features].T
         for share in _SHARES:
             n_directions = padded(int(n_features * share))
-            inside = np.mean(np.sum(_squared_distances(along[:, :n_directions]) <= limit, axis=1)) / near
+            inside = np.sum(_squared_distances(along[:, :n_directions]) <= limit, axis=1)
+            n_distances = float(np.mean(inside)) / (near + 1) * n_neighbors
             projection = n_features * n_directions * _PROJECTION
-            costs[n_directions] = projection + _cost(
-                n_directions, n_features, n_compared, inside * n_neighbors
-            )
+            costs[n_directions] = projection + _cost(n_directions, n_features, n_compared, n_distances)
     return min(costs, key=lambda n_directions: costs[n_directions])
 
 
@@ -146,8 +148,9 @@ def principal_directions(sample: NDArray[np.float32], n_directions: int) -> NDAr
         along = sample @ guess
         _, rotation = np.linalg.eigh(along.T @ along)
         basis = np.linalg.qr((guess @ rotation[:, ::-1]).astype(np.float64))[0][:, :n_directions]
-    directions = np.zeros((n_directions, padded(sample.shape[1])), np.float32)
-    directions[:, : sample.shape[1]] = basis.T
-    # floats are not quite orthonormal: the largest stretch is taken out, so that no distance grows
-    stretch = np.linalg.norm(directions.astype(np.float64) @ directions.T.astype(np.float64), 2)
+        directions = np.zeros((n_directions, padded(sample.shape[1])), np.float32)
+        directions[:, : sample.shape[1]] = basis.T
+        products = directions.astype(np.float64) @ directions.T.astype(np.float64)
+    # floats are not quite orthonormal: a bound on their stretch is taken out, so that no distance grows
+    stretch = np.abs(products).sum(axis=1).max()
     return directions / np.float32(np.sqrt(stretch) * (1 + 1e-6))
