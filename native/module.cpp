@@ -1,22 +1,16 @@
 // Python's view of the compiled core: flat arrays in, flat arrays out. Every decision is made in Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 
+#include "arrays.hpp"
 #include "forest.hpp"
 #include "graph.hpp"
 #include "settle.hpp"
 
-namespace nb = nanobind;
 using namespace diffpeaks;
 
-template <class T> using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Released = nb::call_guard<nb::gil_scoped_release>;
-
-// An array must fit as it is: a converted copy of an output would be filled and thrown away.
-static auto array(const char* name) { return nb::arg(name).noconvert(); }
+namespace diffpeaks {
+void bind_tree(nb::module_& m);
+}
 
 static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
     return {static_cast<Index>(indptr.shape(0) - 1), indptr.data(), indices.data()};
@@ -41,12 +35,14 @@ template <class Real> void bind_for(nb::module_& m) {
     m.def(
         "pair_distances",
         [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, Out<Real> distances,
-           bool squared, int n_threads) {
-            pair_distances(queries.data(), points.data(), static_cast<std::int64_t>(queries.shape(1)),
-                           static_cast<std::int64_t>(queries.shape(0)), indptr.data(), indices.data(),
-                           distances.data(), squared, n_threads);
+           MeasureTuple given, int n_threads) {
+            with_measure(given, [&](auto add, const Measure& measure) {
+                pair_distances<decltype(add)>(queries.data(), points.data(), static_cast<std::int64_t>(queries.shape(1)),
+                                              n_rows_of(indptr), indptr.data(), indices.data(), distances.data(),
+                                              measure, n_threads);
+            });
         },
-        array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("squared"),
+        array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("measure"),
         nb::arg("n_threads"), Released());
     m.def(
         "keep_nearest",
@@ -92,6 +88,7 @@ NB_MODULE(_native, m) {
     m.doc() = "Loops over flat arrays: settling a neighbour search, hills of a density, linking.";
     bind_for<float>(m);
     bind_for<double>(m);
+    bind_tree(m);
     m.def(
         "first_denser",
         [](In<Offset> indptr, In<Index> indices, In<Index> rank, Out<Offset> position, int n_threads) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <system_error>
@@ -10,14 +11,11 @@
 
 namespace diffpeaks {
 
-// Calls body(first, last, part) on consecutive parts of [0, n_rows), at most n_threads of them, one thread a part.
+// Calls body(part) for each of the parts, one thread a part.
 template <class Body>
-void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
-    constexpr std::int64_t min_rows_per_thread = 4096;  // below this a thread costs more than it saves
-    const std::int64_t useful = std::max<std::int64_t>(1, n_rows / min_rows_per_thread);
-    const std::int64_t n_parts = std::min<std::int64_t>(std::max(n_threads, 1), useful);
+void parallel_parts(std::int64_t n_parts, Body body) {
     if (n_parts == 1) {
-        body(std::int64_t{0}, n_rows, std::int64_t{0});
+        body(std::int64_t{0});
         return;
     }
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(n_parts));
@@ -25,7 +23,7 @@ void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     threads.reserve(static_cast<std::size_t>(n_parts));
     const auto run = [&](std::int64_t part) {
         try {
-            body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part);
+            body(part);
         } catch (...) {
             failures[static_cast<std::size_t>(part)] = std::current_exception();
         }
@@ -41,6 +39,29 @@ void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     for (auto& failure : failures) {
         if (failure) std::rethrow_exception(failure);
     }
+}
+
+// Calls body(first, last, part) on consecutive parts of [0, n_rows), at most n_threads of them, one thread a part.
+template <class Body>
+void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
+    constexpr std::int64_t min_rows_per_thread = 4096;  // below this a thread costs more than it saves
+    const std::int64_t useful = std::max<std::int64_t>(1, n_rows / min_rows_per_thread);
+    const std::int64_t n_parts = std::min<std::int64_t>(std::max(n_threads, 1), useful);
+    parallel_parts(n_parts, [&](std::int64_t part) {
+        body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part);
+    });
+}
+
+// Calls work(chunk) for every chunk in [0, n_chunks). Each thread has a worker of its own from make_worker() and takes
+// the next chunk when it is done with one, so that all stay busy where chunks differ in cost.
+template <class MakeWorker>
+void parallel_chunks(std::int64_t n_chunks, int n_threads, MakeWorker make_worker) {
+    std::atomic<std::int64_t> next{0};
+    const std::int64_t n_parts = std::min<std::int64_t>(std::max(n_threads, 1), std::max<std::int64_t>(1, n_chunks));
+    parallel_parts(n_parts, [&](std::int64_t) {
+        auto work = make_worker();
+        for (std::int64_t chunk = next++; chunk < n_chunks; chunk = next++) work(chunk);
+    });
 }
 
 }  // namespace diffpeaks
