@@ -1,4 +1,6 @@
 // Python's view of the kd-tree.
+#include <nanobind/stl/optional.h>
+
 #include "arrays.hpp"
 #include "kdsearch.hpp"
 
@@ -6,6 +8,13 @@ namespace diffpeaks {
 
 template <class Real> static std::int64_t n_rows(const Table<Real>& table) {
     return static_cast<std::int64_t>(table.shape(0));
+}
+
+// Without an order, the points of the tree in its own.
+using Order = std::optional<In<Index>>;
+
+template <class Real> static Queries<Real> queries_of(const Table<Real>& values, const Order& order) {
+    return {values.data(), n_rows(values), order ? order->data() : nullptr};
 }
 
 template <class Real> static void bind_tree_of(nb::module_& m, const char* name) {
@@ -16,35 +25,32 @@ template <class Real> static void bind_tree_of(nb::module_& m, const char* name)
             array("order"))
         .def(
             "nearest",
-            [](const Tree& tree, Table<Real> queries, In<Index> order, std::int64_t n_neighbors, MeasureTuple given,
+            [](const Tree& tree, Table<Real> queries, Order order, std::int64_t n_neighbors, MeasureTuple given,
                Out<Index> indices, Out<Real> distances, int n_threads) {
                 with_measure(given, [&](auto add, const Measure& measure) {
-                    tree_nearest<decltype(add)>(tree, measure, queries.data(), n_rows(queries), order.data(),
-                                                n_neighbors, indices.data(), distances.data(), n_threads);
+                    tree_nearest<decltype(add)>(tree, measure, queries_of(queries, order), n_neighbors, indices.data(), distances.data(), n_threads);
                 });
             },
-            array("queries"), array("order"), nb::arg("n_neighbors"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released())
+            array("queries"), nb::arg("order").none(), nb::arg("n_neighbors"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released())
         .def(
             "counts",
-            [](const Tree& tree, Table<Real> queries, In<Index> order, In<double> radii, MeasureTuple given,
+            [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given,
                Out<Offset> counts, int n_threads) {
                 with_measure(given, [&](auto add, const Measure& measure) {
-                    tree_counts<decltype(add)>(tree, measure, queries.data(), n_rows(queries), order.data(),
-                                               radii.data(), counts.data(), n_threads);
+                    tree_counts<decltype(add)>(tree, measure, queries_of(queries, order), radii.data(), counts.data(), n_threads);
                 });
             },
-            array("queries"), array("order"), array("radii"), nb::arg("measure"), array("counts"), nb::arg("n_threads"), Released())
+            array("queries"), nb::arg("order").none(), array("radii"), nb::arg("measure"), array("counts"), nb::arg("n_threads"), Released())
         .def(
             "balls",
-            [](const Tree& tree, Table<Real> queries, In<Index> order, In<double> radii, MeasureTuple given,
+            [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given,
                In<Offset> indptr, Out<Index> indices, Out<Real> distances,
                int n_threads) {
                 with_measure(given, [&](auto add, const Measure& measure) {
-                    tree_balls<decltype(add)>(tree, measure, queries.data(), n_rows(queries), order.data(),
-                                              radii.data(), indptr.data(), indices.data(), distances.data(), n_threads);
+                    tree_balls<decltype(add)>(tree, measure, queries_of(queries, order), radii.data(), indptr.data(), indices.data(), distances.data(), n_threads);
                 });
             },
-            array("queries"), array("order"), array("radii"), nb::arg("measure"), array("indptr"), array("indices"), array("distances"),
+            array("queries"), nb::arg("order").none(), array("radii"), nb::arg("measure"), array("indptr"), array("indices"), array("distances"),
             nb::arg("n_threads"), Released());
     m.def(
         "kd_tree",

@@ -3,96 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "kdtree.hpp"
+#include "targets.hpp"
 
 namespace diffpeaks {
-
-// A point and its distance, which compare by (distance, index).
-template <class Real> struct Entry {
-    Real distance;
-    Index point;
-
-    bool operator<(const Entry& other) const {
-        return distance < other.distance || (distance == other.distance && point < other.point);
-    }
-};
-
-// The nearest points met so far.
-template <class Real> class Nearest {
-public:
-    explicit Nearest(std::int64_t most) : most_(static_cast<std::size_t>(most)) { entries_.reserve(most_); }
-
-    void clear() { entries_.clear(); }
-    bool takes(const Entry<Real>& entry) const { return !full() || entry < last(); }
-    double radius() const { return full() ? static_cast<double>(last().distance) : infinity; }
-
-    void add(const Entry<Real>& entry) {
-        if (!is_sorted()) return add_to_heap(entry);
-        if (!full()) entries_.push_back(entry);
-        Entry<Real>* const begin = entries_.data();
-        Entry<Real>* at = begin + entries_.size() - 1;
-        for (; at > begin && entry < at[-1]; --at) *at = at[-1];
-        *at = entry;
-    }
-
-    const std::vector<Entry<Real>>& sorted() {
-        if (!is_sorted()) std::sort_heap(entries_.begin(), entries_.end());
-        return entries_;
-    }
-
-private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-    static constexpr std::size_t longest_sorted = 64;  // beyond, a heap moves fewer entries
-
-    bool full() const { return entries_.size() == most_; }
-    bool is_sorted() const { return most_ <= longest_sorted; }
-    const Entry<Real>& last() const { return is_sorted() ? entries_.back() : entries_.front(); }
-
-    void add_to_heap(const Entry<Real>& entry) {
-        if (full()) {
-            std::pop_heap(entries_.begin(), entries_.end());
-            entries_.back() = entry;
-        } else {
-            entries_.push_back(entry);
-        }
-        std::push_heap(entries_.begin(), entries_.end());
-    }
-
-    std::size_t most_;
-    std::vector<Entry<Real>> entries_;
-};
-
-// All points of a closed ball, or only their number.
-template <class Real> class Ball {
-public:
-    explicit Ball(bool keeps) : keeps_(keeps) {}
-
-    void start(double radius) {
-        radius_ = radius;
-        n_points_ = 0;
-        entries_.clear();
-    }
-    bool takes(const Entry<Real>& entry) const { return static_cast<double>(entry.distance) <= radius_; }
-    double radius() const { return radius_; }
-    void add(const Entry<Real>& entry) {
-        ++n_points_;
-        if (keeps_) entries_.push_back(entry);
-    }
-    Offset n_points() const { return n_points_; }
-    const std::vector<Entry<Real>>& sorted() {
-        std::sort(entries_.begin(), entries_.end());
-        return entries_;
-    }
-
-private:
-    bool keeps_;
-    double radius_ = 0;
-    Offset n_points_ = 0;
-    std::vector<Entry<Real>> entries_;
-};
 
 // One query after another in one tree. Sums computed in Real sort out what is too far; the distances of what remains
 // are computed as everywhere else.
@@ -101,11 +17,10 @@ public:
     TreeQuery(const KDTree<Real>& tree, const Measure& measure)
         : tree_(tree), measure_(measure), scan_(widest_scan<Add, Real>()) {}
 
-    // Offers a target every point in its radius, which may shrink with what it takes: first the leaf next to the query,
-    // then what is next to that in the tree.
-    template <class Target> void visit(const Real* query, Target& target) {
-        if (tree_.n_points() == 0) return;
-        std::int64_t number = nearest_leaf(query);
+    // Offers a target every point in its radius, which may shrink with what it takes: first a leaf near the query, then
+    // what is next to that in the tree.
+    template <class Target> void visit(const Real* query, std::int64_t leaf, Target& target) {
+        std::int64_t number = leaf;
         Real limit = limit_of(target);
         offer({Real{0}, 0, number}, query, limit, target);
         for (int level = 1; level <= tree_.root_level(); ++level) {
@@ -118,6 +33,17 @@ public:
                 if (item.sum <= limit) offer(item, query, limit, target);
             }
         }
+    }
+
+    std::int64_t nearest_leaf(const Real* query) const {
+        std::int64_t number = 0;
+        for (int level = tree_.root_level(); level > 0; --level) {
+            Real sums[n_children];
+            scan_.sums_to_boxes(query, tree_.child_boxes(level, number), tree_.n_features(), sums);
+            const Real* nearest = std::min_element(sums, sums + tree_.child_count(level, number));
+            number = number * n_children + (nearest - sums);
+        }
+        return number;
     }
 
 private:
@@ -138,17 +64,6 @@ private:
 
     double sum_to(const Real* query, std::int64_t leaf, int i) const {
         return sum_of_differences<Add, leaf_size>(query, tree_.leaf(leaf) + i, tree_.n_features());
-    }
-
-    std::int64_t nearest_leaf(const Real* query) const {
-        std::int64_t number = 0;
-        for (int level = tree_.root_level(); level > 0; --level) {
-            Real sums[n_children];
-            scan_.sums_to_boxes(query, tree_.child_boxes(level, number), tree_.n_features(), sums);
-            const Real* nearest = std::min_element(sums, sums + tree_.child_count(level, number));
-            number = number * n_children + (nearest - sums);
-        }
-        return number;
     }
 
     template <class Target> void offer(const Item& item, const Real* query, Real& limit, Target& target) {
@@ -190,30 +105,42 @@ private:
         if (count < leaf_size) near &= (std::uint32_t{1} << count) - 1;
         const Index* points = tree_.leaf_points(leaf);
         double sums[leaf_size];
-        Entry<Real> entries[leaf_size];
-        int n_near = 0;
+        Batch<Real> batch;
         for (; near; near &= near - 1) {
             const int i = __builtin_ctz(near);
-            sums[n_near] = sum_to(query, leaf, i);
-            entries[n_near++].point = points[i];
+            sums[batch.n] = sum_to(query, leaf, i);
+            batch.points[batch.n++] = points[i];
         }
-        // apart from the decisions below, so that no root waits for them
-        for (int i = 0; i < n_near; ++i) entries[i].distance = measure_.template distance<Real>(sums[i]);
-        for (int i = 0; i < n_near; ++i) {
-            if (target.takes(entries[i])) target.add(entries[i]);
-        }
+        for (int i = 0; i < batch.n; ++i) batch.distances[i] = measure_.template distance<Real>(sums[i]);
+        target.add(batch, scan_);
     }
 };
 
-// Calls answer(search, target, row) for each query in the order given, in which neighbours should follow each other.
-template <class Add, class Real, class Target, class Answer>
-void for_queries(const KDTree<Real>& tree, const Measure& measure, std::int64_t n_queries, const Index* order,
-                 int n_threads, const Target& prototype, Answer answer) {
+// The queries of a search and the order in which they are taken, where neighbours should follow each other; without
+// one the queries are the points of the tree, in its own order.
+template <class Real> struct Queries {
+    const Real* values;
+    std::int64_t n;
+    const Index* order;
+};
+
+// Fills a target for each query and calls done(target, row); begin(target, row) makes it ready.
+template <class Add, class Real, class Target, class Begin, class Done>
+void for_queries(const KDTree<Real>& tree, const Measure& measure, const Queries<Real>& queries, int n_threads,
+                 const Target& prototype, Begin begin, Done done) {
     constexpr std::int64_t chunk_size = 512;
-    parallel_chunks((n_queries + chunk_size - 1) / chunk_size, n_threads, [&] {
+    parallel_chunks((queries.n + chunk_size - 1) / chunk_size, n_threads, [&] {
         return [&, search = TreeQuery<Add, Real>(tree, measure), target = prototype](std::int64_t chunk) mutable {
-            const std::int64_t last = std::min((chunk + 1) * chunk_size, n_queries);
-            for (std::int64_t q = chunk * chunk_size; q < last; ++q) answer(search, target, std::int64_t{order[q]});
+            const std::int64_t last = std::min((chunk + 1) * chunk_size, queries.n);
+            for (std::int64_t q = chunk * chunk_size; q < last; ++q) {
+                const std::int64_t row = queries.order ? queries.order[q] : tree.order()[q];
+                const Real* query = queries.values + row * tree.n_features();
+                begin(target, row);
+                if (tree.n_points() > 0) {
+                    search.visit(query, queries.order ? search.nearest_leaf(query) : q / leaf_size, target);
+                }
+                done(target, row);
+            }
         };
     });
 }
@@ -227,39 +154,34 @@ template <class Real> void write_row(const std::vector<Entry<Real>>& entries, Of
 
 // The n_neighbors nearest points of each query; the tree must hold as many.
 template <class Add, class Real>
-void tree_nearest(const KDTree<Real>& tree, const Measure& measure, const Real* queries, std::int64_t n_queries,
-                  const Index* order, std::int64_t n_neighbors, Index* indices, Real* distances, int n_threads) {
-    const auto answer = [&](auto& search, Nearest<Real>& nearest, std::int64_t row) {
-        nearest.clear();
-        search.visit(queries + row * tree.n_features(), nearest);
-        write_row(nearest.sorted(), row * n_neighbors, indices, distances);
-    };
-    for_queries<Add>(tree, measure, n_queries, order, n_threads, Nearest<Real>(n_neighbors), answer);
+void tree_nearest(const KDTree<Real>& tree, const Measure& measure, const Queries<Real>& queries,
+                  std::int64_t n_neighbors, Index* indices, Real* distances, int n_threads) {
+    for_queries<Add>(
+        tree, measure, queries, n_threads, Nearest<Real>(n_neighbors),
+        [](Nearest<Real>& nearest, std::int64_t) { nearest.clear(); },
+        [=](Nearest<Real>& nearest, std::int64_t row) {
+            write_row(nearest.sorted(), row * n_neighbors, indices, distances);
+        });
 }
 
 // How many points lie in the closed ball of each query.
 template <class Add, class Real>
-void tree_counts(const KDTree<Real>& tree, const Measure& measure, const Real* queries, std::int64_t n_queries,
-                 const Index* order, const double* radii, Offset* counts, int n_threads) {
-    const auto answer = [&](auto& search, Ball<Real>& ball, std::int64_t row) {
-        ball.start(radii[row]);
-        search.visit(queries + row * tree.n_features(), ball);
-        counts[row] = ball.n_points();
-    };
-    for_queries<Add>(tree, measure, n_queries, order, n_threads, Ball<Real>(false), answer);
+void tree_counts(const KDTree<Real>& tree, const Measure& measure, const Queries<Real>& queries, const double* radii,
+                 Offset* counts, int n_threads) {
+    for_queries<Add>(
+        tree, measure, queries, n_threads, Ball<Real>(false),
+        [=](Ball<Real>& ball, std::int64_t row) { ball.start(radii[row]); },
+        [=](Ball<Real>& ball, std::int64_t row) { counts[row] = ball.n_points(); });
 }
 
-// The points in the closed ball of each query; indptr must have room for their counts.
+// The points in the closed ball of each query; indptr must have room for as many as tree_counts says.
 template <class Add, class Real>
-void tree_balls(const KDTree<Real>& tree, const Measure& measure, const Real* queries, std::int64_t n_queries,
-                const Index* order, const double* radii, const Offset* indptr, Index* indices, Real* distances,
-                int n_threads) {
-    const auto answer = [&](auto& search, Ball<Real>& ball, std::int64_t row) {
-        ball.start(radii[row]);
-        search.visit(queries + row * tree.n_features(), ball);
-        write_row(ball.sorted(), indptr[row], indices, distances);
-    };
-    for_queries<Add>(tree, measure, n_queries, order, n_threads, Ball<Real>(true), answer);
+void tree_balls(const KDTree<Real>& tree, const Measure& measure, const Queries<Real>& queries, const double* radii,
+                const Offset* indptr, Index* indices, Real* distances, int n_threads) {
+    for_queries<Add>(
+        tree, measure, queries, n_threads, Ball<Real>(true),
+        [=](Ball<Real>& ball, std::int64_t row) { ball.start(radii[row]); },
+        [=](Ball<Real>& ball, std::int64_t row) { write_row(ball.sorted(), indptr[row], indices, distances); });
 }
 
 }  // namespace diffpeaks

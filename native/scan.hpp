@@ -80,11 +80,32 @@ inline __attribute__((always_inline)) void sums_to_boxes(const Real* query, cons
     std::memcpy(result, sums, sizeof(sums));
 }
 
+// How many of the first n values are smaller than each of leaf_size values.
+template <class Real, int n_bytes>
+inline __attribute__((always_inline)) void ranks_among(const Real* values, int n,
+                                                       typename Lanes<Real, n_bytes>::Bit* result) {
+    using L = Lanes<Real, n_bytes>;
+    constexpr int n_vectors = leaf_size / L::width < 4 ? leaf_size / L::width : 4;
+    for (int first = 0; first < leaf_size; first += n_vectors * L::width) {
+        typename L::Vector own[n_vectors];
+        typename L::Bits ranks[n_vectors] = {};
+        std::memcpy(own, values + first, sizeof(own));
+        for (int i = 0; i < n; ++i) {
+            const typename L::Vector other = values[i] - typename L::Vector{};
+#pragma GCC unroll 8
+            for (int v = 0; v < n_vectors; ++v) ranks[v] -= other < own[v];  // true is -1 in every lane
+        }
+        std::memcpy(result + first, ranks, sizeof(ranks));
+    }
+}
+
 // The loops are compiled for each width of vector unit and chosen when the program runs. Without fused multiply-add
 // every width gives the same numbers.
 template <class Real> struct Scan {
+    using Rank = typename Lanes<Real, 16>::Bit;
     std::uint32_t (*points_within)(const Real* query, const Real* leaf, std::int64_t n_features, Real bound);
     void (*sums_to_boxes)(const Real* query, const Real* boxes, std::int64_t n_features, Real* result);
+    void (*ranks_among)(const Real* values, int n, Rank* result);
 };
 
 #define DIFFPEAKS_SCAN(Name, n_bytes, target)                                                                          \
@@ -95,7 +116,10 @@ template <class Real> struct Scan {
         target static void boxes(const Real* query, const Real* boxes, std::int64_t n_features, Real* result) {        \
             sums_to_boxes<Add, Real, n_bytes>(query, boxes, n_features, result);                                       \
         }                                                                                                              \
-        static constexpr Scan<Real> loops() { return {points, boxes}; }                                                \
+        target static void ranks(const Real* values, int n, typename Scan<Real>::Rank* result) {                       \
+            ranks_among<Real, n_bytes>(values, n, result);                                                             \
+        }                                                                                                              \
+        static constexpr Scan<Real> loops() { return {points, boxes, ranks}; }                                         \
     };
 
 DIFFPEAKS_SCAN(Scan128, 16, )

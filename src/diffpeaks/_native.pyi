@@ -60,7 +60,7 @@ class KDTree:
     def nearest(
         self,
         queries: Real,
-        order: Index,
+        order: Index | None,
         n_neighbors: int,
         measure: Measure,
         indices: Index,
@@ -70,7 +70,7 @@ class KDTree:
     def counts(
         self,
         queries: Real,
-        order: Index,
+        order: Index | None,
         radii: NDArray[np.float64],
         measure: Measure,
         counts: Offset,
@@ -79,7 +79,7 @@ class KDTree:
     def balls(
         self,
         queries: Real,
-        order: Index,
+        order: Index | None,
         radii: NDArray[np.float64],
         measure: Measure,
         indptr: Offset,

@@ -46,10 +46,9 @@ class TreeSearch:
             raise ValueError(
                 f"n_neighbors={n_neighbors} is above the number of points, {n_points}; use fewer neighbours"
             )
-        order = self._visiting_order(queries)
+        order, queries = self._visiting_order(queries), np.ascontiguousarray(queries)
         indices = np.empty(len(queries) * n_neighbors, np.int32)
         distances = np.empty(len(queries) * n_neighbors, self.space.dtype)
-        queries = np.ascontiguousarray(queries)
         self._tree.nearest(queries, order, n_neighbors, self._measure, indices, distances, self.n_threads)
         check_representable(distances[n_neighbors - 1 :: n_neighbors])
         return Neighbors(np.arange(len(queries) + 1, dtype=np.int64) * n_neighbors, indices, distances)
@@ -61,7 +60,7 @@ class TreeSearch:
         """Balls around the points, in a tree over the queries, and then the other way round."""
         around = kd_tree(np.ascontiguousarray(queries), self.n_threads)
         points = self.space.points
-        balls = self._balls(around, points, _order(self._tree, len(points)), reach.astype(np.float64))
+        balls = self._balls(around, points, _order_of(self._tree, points), reach.astype(np.float64))
         point = np.repeat(np.arange(len(points), dtype=np.int32), np.diff(balls.indptr))
         by_query = np.argsort(balls.indices, kind="stable")
         indptr = offsets(np.bincount(balls.indices, minlength=len(queries)))
@@ -69,14 +68,17 @@ class TreeSearch:
         sort_rows(*rows, self.n_threads)
         return rows
 
-    def _visiting_order(self, queries: Any) -> NDArray[np.int32]:
-        """Queries that lie together one after the other: they find the tree's nodes in the cache."""
-        own = queries is self.space.points
-        tree = self._tree if own else kd_tree(np.ascontiguousarray(queries), self.n_threads)
-        return _order(tree, len(queries))
+    def _visiting_order(self, queries: Any) -> NDArray[np.int32] | None:
+        """Queries that lie together one after the other: they find the tree's nodes in the cache.
+
+        None for the points themselves: that is the order of their own tree.
+        """
+        if queries is self.space.points:
+            return None
+        return _order_of(kd_tree(np.ascontiguousarray(queries), self.n_threads), queries)
 
     def _balls(
-        self, tree: KDTree, queries: Any, order: NDArray[np.int32], radii: NDArray[np.float64]
+        self, tree: KDTree, queries: Any, order: NDArray[np.int32] | None, radii: NDArray[np.float64]
     ) -> Neighbors:
         """Counted first: what cannot be held is refused, and nothing but the result takes memory."""
         queries = np.ascontiguousarray(queries)
@@ -90,7 +92,7 @@ class TreeSearch:
         return Neighbors(indptr, indices, distances)
 
 
-def _order(tree: KDTree, n_points: int) -> NDArray[np.int32]:
-    order = np.empty(n_points, np.int32)
+def _order_of(tree: KDTree, points: Any) -> NDArray[np.int32]:
+    order = np.empty(len(points), np.int32)
     tree.order(order)
     return order
