@@ -76,12 +76,13 @@ private:
         }
     }
 
-    // However many points lie at one place, their first tells whether the target takes any.
+    // However many points are tied, at one place or at a distance that rounds to zero, the first tells whether the
+    // target takes any.
     template <class Target> bool is_refused(const Item& item, const Real* query, const Target& target) const {
-        const Index first = tree_.first_of_one_place(item.level, item.number);
-        if (first == NO_POINT) return false;
+        const Members& members = tree_.members(item.level, item.number);
+        if (!members.one_place) return !target.takes({Real{0}, members.first});
         const double sum = sum_to(query, KDTree<Real>::first_leaf(item.level, item.number), 0);
-        return !target.takes({measure_.template distance<Real>(sum), first});
+        return !target.takes({measure_.template distance<Real>(sum), members.first});
     }
 
     // The nearest child comes off the stack first, of equals the first.

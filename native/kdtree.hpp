@@ -13,6 +13,12 @@
 
 namespace diffpeaks {
 
+// What ties are decided by: the smallest index in an item, and whether all its points lie at one place.
+struct Members {
+    Index first;
+    bool one_place;
+};
+
 // Its shape follows from the number of points alone. Points in tree order fill leaves of leaf_size; n_children
 // neighbouring items of one level (leaves are level 0) make an item of the next, up to the root.
 template <class Real> class KDTree {
@@ -45,11 +51,9 @@ public:
         return static_cast<int>(std::min<std::int64_t>(n_children, n_items - item * n_children));
     }
 
-    // The first point of an item whose points all lie at one place, by index; NO_POINT if they do not.
-    Index first_of_one_place(int level, std::int64_t item) const {
-        return levels_[static_cast<std::size_t>(level)].one_place[static_cast<std::size_t>(item)];
+    const Members& members(int level, std::int64_t item) const {
+        return levels_[static_cast<std::size_t>(level)].members[static_cast<std::size_t>(item)];
     }
-    // A leaf of the item, the first.
     static std::int64_t first_leaf(int level, std::int64_t item) {
         for (; level > 0; --level) item *= n_children;
         return item;
@@ -59,7 +63,7 @@ private:
     struct Level {
         std::int64_t n_items;
         std::vector<Real> boxes;  // of n_children items together: for every feature all lower, then all upper sides
-        std::vector<Index> one_place;
+        std::vector<Members> members;
     };
     using Range = std::pair<std::int64_t, std::int64_t>;
     using Key = std::pair<Real, Index>;
@@ -144,7 +148,7 @@ private:
     Level empty_level(std::int64_t n_items) const {
         const std::int64_t n_groups = (n_items + n_children - 1) / n_children;
         return {n_items, std::vector<Real>(static_cast<std::size_t>(n_groups * 2 * n_features_ * n_children)),
-                std::vector<Index>(static_cast<std::size_t>(n_items), NO_POINT)};
+                std::vector<Members>(static_cast<std::size_t>(n_items))};
     }
 
     Real* sides_of(Level& level, std::int64_t item) const {
@@ -163,7 +167,7 @@ private:
     void copy_leaf(const Real* points, std::int64_t item) {
         Real* column = columns_.data() + item * n_features_ * leaf_size;
         Real* sides = sides_of(levels_[0], item);
-        Index* members = order_.data() + item * leaf_size;
+        const Index* members = leaf_points(item);
         const int count = leaf_count(item);
         bool one_place = true;
         for (std::int64_t f = 0; f < n_features_; ++f, column += leaf_size, sides += 2 * n_children) {
@@ -173,7 +177,7 @@ private:
             sides[n_children] = *ends.second;
             one_place = one_place && sides[0] == sides[n_children];
         }
-        if (one_place) levels_[0].one_place[static_cast<std::size_t>(item)] = *std::min_element(members, members + count);
+        levels_[0].members[static_cast<std::size_t>(item)] = {*std::min_element(members, members + count), one_place};
     }
 
     void add_level() {
@@ -189,10 +193,10 @@ private:
                 sides[n_children] = *std::max_element(child + n_children, child + n_children + (last - first));
                 one_place = one_place && sides[0] == sides[n_children];
             }
-            if (one_place) {
-                const auto begin = below.one_place.begin();
-                level.one_place[static_cast<std::size_t>(item)] = *std::min_element(begin + first, begin + last);
-            }
+            const auto before = [](const Members& a, const Members& b) { return a.first < b.first; };
+            const auto begin = below.members.begin();
+            const Index smallest = std::min_element(begin + first, begin + last, before)->first;
+            level.members[static_cast<std::size_t>(item)] = {smallest, one_place};
         }
         levels_.push_back(std::move(level));
     }
