@@ -1,11 +1,12 @@
 """The neighbour graph of our kd-tree, against scipy's cKDTree and pykdtree: build and query, all included.
 
 usage: kd_tree.py [--samples N] [--features D ...] [--dtypes T ...] [--threads T ...] [--repeats R]
+                  [--sides S ...]
 
 One JSON line a case: seconds of each side (the best of the repeats, which take turns) and how many times
 faster ours is. cKDTree is timed as users call it and at its best: sliding midpoints, and queries in the order
 of the tree, whose rows are left in that order. pykdtree takes its threads from OpenMP when it is loaded, so
-that every number of threads is measured in a process of its own; where it is not installed it is left out.
+that every number of threads is measured in a process of its own. Without it, leave it out of --sides.
 """
 
 import argparse
@@ -43,22 +44,17 @@ def pykdtree(X, n_threads):
     KDTree(X).query(X, N_NEIGHBORS)
 
 
-def sides():
-    try:
-        import pykdtree.kdtree  # noqa: F401
-    except ImportError:
-        return (ours, scipy_plain, scipy_best)
-    return (ours, scipy_plain, scipy_best, pykdtree)
+SIDES = {side.__name__: side for side in (ours, scipy_plain, scipy_best, pykdtree)}
 
 
-def measure(n_samples, n_features, dtype, n_threads, repeats):
+def measure(n_samples, n_features, dtype, n_threads, repeats, sides):
     X = np.random.default_rng(0).normal(size=(n_samples, n_features)).astype(dtype)
-    seconds = {side.__name__: [] for side in sides()}
+    seconds = {name: [] for name in sides}
     for _ in range(repeats):
-        for side in sides():
+        for name in sides:
             start = time.perf_counter()
-            side(X, n_threads)
-            seconds[side.__name__].append(time.perf_counter() - start)
+            SIDES[name](X, n_threads)
+            seconds[name].append(time.perf_counter() - start)
     best = {name: min(times) for name, times in seconds.items()}
     case = {"n_samples": n_samples, "n_features": n_features, "dtype": dtype, "n_neighbors": N_NEIGHBORS}
     times = {f"{name}_seconds": round(value, 3) for name, value in best.items()}
@@ -75,17 +71,18 @@ def main():
     parser.add_argument("--dtypes", nargs="+", default=["float32", "float64"])
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count()}))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
     given = parser.parse_args()
-    if len(given.threads) > 1:
-        for n_threads in given.threads:
+    for n_threads in given.threads:
+        if os.environ.get("OMP_NUM_THREADS") != str(n_threads):
             environment = {**os.environ, "OMP_NUM_THREADS": str(n_threads)}
             command = [sys.executable, *sys.argv, "--threads", str(n_threads)]
             subprocess.run(command, check=True, env=environment)
-        return
-    for n_features in given.features:
-        for dtype in given.dtypes:
-            result = measure(given.samples, n_features, dtype, given.threads[0], given.repeats)
-            print(json.dumps(result), flush=True)
+            continue
+        for n_features in given.features:
+            for dtype in given.dtypes:
+                case = (given.samples, n_features, dtype, n_threads)
+                print(json.dumps(measure(*case, given.repeats, given.sides)), flush=True)
 
 
 if __name__ == "__main__":
