@@ -21,37 +21,42 @@ template <class Real> static void bind_tree_of(nb::module_& m, const char* name)
     using Tree = KDTree<Real>;
     nb::class_<Tree>(m, name)
         .def(
-            "order", [](const Tree& tree, Out<Index> order) { std::copy_n(tree.order(), tree.n_points(), order.data()); },
+            "order",
+            [](const Tree& tree, Out<Index> order) { std::copy_n(tree.order(), tree.n_points(), order.data()); },
             array("order"))
         .def(
             "nearest",
             [](const Tree& tree, Table<Real> queries, Order order, std::int64_t n_neighbors, MeasureTuple given,
                Out<Index> indices, Out<Real> distances, int n_threads) {
                 with_measure(given, [&](auto add, const Measure& measure) {
-                    tree_nearest<decltype(add)>(tree, measure, queries_of(queries, order), n_neighbors, indices.data(), distances.data(), n_threads);
+                    tree_nearest<decltype(add)>(tree, measure, queries_of(queries, order), n_neighbors, indices.data(),
+                                                distances.data(), n_threads);
                 });
             },
-            array("queries"), nb::arg("order").none(), nb::arg("n_neighbors"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released())
+            array("queries"), nb::arg("order").none(), nb::arg("n_neighbors"), nb::arg("measure"), array("indices"),
+            array("distances"), nb::arg("n_threads"), Released())
         .def(
             "counts",
             [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given,
                Out<Offset> counts, int n_threads) {
                 with_measure(given, [&](auto add, const Measure& measure) {
-                    tree_counts<decltype(add)>(tree, measure, queries_of(queries, order), radii.data(), counts.data(), n_threads);
+                    tree_counts<decltype(add)>(tree, measure, queries_of(queries, order), radii.data(), counts.data(),
+                                               n_threads);
                 });
             },
-            array("queries"), nb::arg("order").none(), array("radii"), nb::arg("measure"), array("counts"), nb::arg("n_threads"), Released())
+            array("queries"), nb::arg("order").none(), array("radii"), nb::arg("measure"), array("counts"),
+            nb::arg("n_threads"), Released())
         .def(
             "balls",
             [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given,
-               In<Offset> indptr, Out<Index> indices, Out<Real> distances,
-               int n_threads) {
+               In<Offset> indptr, Out<Index> indices, Out<Real> distances, int n_threads) {
                 with_measure(given, [&](auto add, const Measure& measure) {
-                    tree_balls<decltype(add)>(tree, measure, queries_of(queries, order), radii.data(), indptr.data(), indices.data(), distances.data(), n_threads);
+                    tree_balls<decltype(add)>(tree, measure, queries_of(queries, order), radii.data(), indptr.data(),
+                                              indices.data(), distances.data(), n_threads);
                 });
             },
-            array("queries"), nb::arg("order").none(), array("radii"), nb::arg("measure"), array("indptr"), array("indices"), array("distances"),
-            nb::arg("n_threads"), Released());
+            array("queries"), nb::arg("order").none(), array("radii"), nb::arg("measure"), array("indptr"),
+            array("indices"), array("distances"), nb::arg("n_threads"), Released());
     m.def(
         "kd_tree",
         [](Table<Real> points, int n_threads) {

@@ -15,12 +15,14 @@ struct SumOfSquares {
     static double joined(double sum, double other) { return sum + other; }
 };
 struct SumOfSizes {  // Minkowski's p = 1
-    template <class T> static void add(T& sum, const T& difference) { sum += difference < 0 ? -difference : difference; }
+    template <class T> static void add(T& sum, const T& difference) {
+        sum += difference < T{} ? -difference : difference;
+    }
     static double joined(double sum, double other) { return sum + other; }
 };
 struct LargestSize {  // Minkowski's p = infinity
     template <class T> static void add(T& sum, const T& difference) {
-        const T size = difference < 0 ? -difference : difference;
+        const T size = difference < T{} ? -difference : difference;
         sum = size > sum ? size : sum;
     }
     static double joined(double sum, double other) { return other > sum ? other : sum; }
@@ -58,7 +60,7 @@ double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
     return sum_of_differences<SumOfSquares, 1>(x, y, n_features);
 }
 
-// How a sum becomes a distance: its root or the sum itself, times a factor, and zero below what rounding leaves of zero.
+// How a sum becomes a distance: its root or itself, times a factor, and zero below what rounding leaves of zero.
 struct Measure {
     bool root;
     double factor;

@@ -112,6 +112,7 @@ private:
             sums[batch.n] = sum_to(query, leaf, i);
             batch.points[batch.n++] = points[i];
         }
+        // in a loop of its own, so that roots are taken several at a time
         for (int i = 0; i < batch.n; ++i) batch.distances[i] = measure_.template distance<Real>(sums[i]);
         target.add(batch, scan_);
     }
@@ -146,7 +147,8 @@ void for_queries(const KDTree<Real>& tree, const Measure& measure, const Queries
     });
 }
 
-template <class Real> void write_row(const std::vector<Entry<Real>>& entries, Offset at, Index* indices, Real* distances) {
+template <class Real>
+void write_row(const std::vector<Entry<Real>>& entries, Offset at, Index* indices, Real* distances) {
     for (const Entry<Real>& entry : entries) {
         indices[at] = entry.point;
         distances[at++] = entry.distance;

@@ -85,7 +85,8 @@ private:
     std::int64_t widest(const Real* points, const Range& range, std::vector<Real>& sides) const {
         const auto d = static_cast<std::size_t>(n_features_);
         sides.assign(2 * d, std::numeric_limits<Real>::infinity());
-        const std::int64_t step = std::max<std::int64_t>(1, (range.second - range.first) / 256);
+        constexpr std::int64_t sample_size = 256;
+        const std::int64_t step = std::max<std::int64_t>(1, (range.second - range.first) / sample_size);
         for (std::int64_t p = range.first; p < range.second; p += step) {
             const Real* point = points + order_[static_cast<std::size_t>(p)] * n_features_;
             for (std::size_t f = 0; f < d; ++f) {

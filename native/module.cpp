@@ -37,9 +37,9 @@ template <class Real> void bind_for(nb::module_& m) {
         [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, Out<Real> distances,
            MeasureTuple given, int n_threads) {
             with_measure(given, [&](auto add, const Measure& measure) {
-                pair_distances<decltype(add)>(queries.data(), points.data(), static_cast<std::int64_t>(queries.shape(1)),
-                                              n_rows_of(indptr), indptr.data(), indices.data(), distances.data(),
-                                              measure, n_threads);
+                pair_distances<decltype(add)>(queries.data(), points.data(),
+                                              static_cast<std::int64_t>(queries.shape(1)), n_rows_of(indptr),
+                                              indptr.data(), indices.data(), distances.data(), measure, n_threads);
             });
         },
         array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("measure"),

@@ -1,4 +1,4 @@
-// The inner loops of the kd-tree: one query against all points of a leaf, or all boxes of a node, at once.
+// The inner loops of the kd-tree, over all lanes at once: points of a leaf, boxes of a node, distances to be sorted.
 #pragma once
 
 #include <cstdint>
@@ -51,12 +51,16 @@ inline __attribute__((always_inline)) std::uint32_t points_within(const Real* qu
             }
         }
 #pragma GCC unroll 8
-        for (int v = 0; v < n_vectors; ++v) found |= (sums[v] <= bound) & (bit << (first + v * L::width));
+        for (int v = 0; v < n_vectors; ++v) {
+            const auto within = (typename L::Bits)(sums[v] <= bound);  // all bits of a lane, or none
+            found |= within & (bit << (first + v * L::width));
+        }
     }
     return L::joined(found);
 }
 
-// Sums from the query to the nearest place of each box. For every feature the boxes hold all lower, then all upper sides.
+// Sums from the query to the nearest place of each box. Feature by feature the boxes hold all lower, then all upper
+// sides.
 template <class Add, class Real, int n_bytes>
 inline __attribute__((always_inline)) void sums_to_boxes(const Real* query, const Real* boxes, std::int64_t n_features,
                                                          Real* result) {
@@ -74,7 +78,8 @@ inline __attribute__((always_inline)) void sums_to_boxes(const Real* query, cons
             L::load(high, lower + n_children + v * L::width);
             const typename L::Vector below = low - value, above = value - high;
             const typename L::Vector outside = below > above ? below : above;
-            Add::add(sums[v], outside > 0 ? outside : typename L::Vector{});
+            const typename L::Vector none = {};
+            Add::add(sums[v], outside > none ? outside : none);
         }
     }
     std::memcpy(result, sums, sizeof(sums));
@@ -93,7 +98,7 @@ inline __attribute__((always_inline)) void ranks_among(const Real* values, int n
         for (int i = 0; i < n; ++i) {
             const typename L::Vector other = values[i] - typename L::Vector{};
 #pragma GCC unroll 8
-            for (int v = 0; v < n_vectors; ++v) ranks[v] -= other < own[v];  // true is -1 in every lane
+            for (int v = 0; v < n_vectors; ++v) ranks[v] -= (typename L::Bits)(other < own[v]);  // true is -1
         }
         std::memcpy(result + first, ranks, sizeof(ranks));
     }

@@ -171,7 +171,7 @@ def test_threads_build_and_search_alike(dtype, ties):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_as_many_at_one_place_as_there_are(dtype):
-    """Every row is itself and the smallest other indices; a search that looked at all ties would never end."""
+    """Every row is itself and the smallest other indices; looking at all ties would take forever."""
     n_samples = 100_000
     graph = neighbor_graph(np.full((n_samples, 3), 0.1, dtype), 20, search="tree")
     rows = graph.indices.reshape(n_samples, 20)

@@ -49,7 +49,7 @@ class Space(Protocol):
     """Points and a metric.
 
     A search may select with `block`, whose values are off by at most the slack it states; what is
-    kept gets its distance from `settle`.
+    kept gets its distance from `settle`. A kd-tree computes the same number by the `measure`.
     """
 
     points: Any
