@@ -104,8 +104,8 @@ inline __attribute__((always_inline)) void ranks_among(const Real* values, int n
     }
 }
 
-// The loops are compiled for each width of vector unit and chosen when the program runs. Without fused multiply-add
-// every width gives the same numbers.
+// The loops are compiled for each width of vector unit and chosen when the program runs; beyond 256 bits nothing is
+// gained. Without fused multiply-add every width gives the same numbers.
 template <class Real> struct Scan {
     using Rank = typename Lanes<Real, 16>::Bit;
     std::uint32_t (*points_within)(const Real* query, const Real* leaf, std::int64_t n_features, Real bound);
@@ -130,13 +130,11 @@ template <class Real> struct Scan {
 DIFFPEAKS_SCAN(Scan128, 16, )
 #if defined(__x86_64__)
 DIFFPEAKS_SCAN(Scan256, 32, __attribute__((target("avx2"))))
-DIFFPEAKS_SCAN(Scan512, 64, __attribute__((target("avx512f,avx512dq"))))
 #endif
 #undef DIFFPEAKS_SCAN
 
 template <class Add, class Real> Scan<Real> widest_scan() {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512dq")) return Scan512<Add, Real>::loops();
     if (__builtin_cpu_supports("avx2")) return Scan256<Add, Real>::loops();
 #endif
     return Scan128<Add, Real>::loops();
