@@ -1,8 +1,15 @@
-// The arrays that Python passes in: flat or tables, read or filled in place.
+// What the bindings take: arrays of numpy, and the measure of a space.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "distance.hpp"
+
+namespace diffpeaks {
 
 namespace nb = nanobind;
 
@@ -13,4 +20,16 @@ template <class T> using Filled = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::
 using Released = nb::call_guard<nb::gil_scoped_release>;
 
 // An array must fit as it is: a converted copy of an output would be filled and thrown away.
-static inline auto array(const char* name) { return nb::arg(name).noconvert(); }
+inline auto array(const char* name) { return nb::arg(name).noconvert(); }
+
+// order, squared, factor, zero
+using MeasureTuple = std::tuple<double, bool, double, double>;
+
+// Calls f with what the order of the measure adds up, and with the measure itself.
+template <class F> void with_measure(const MeasureTuple& given, F f) {
+    const auto [order, squared, factor, zero] = given;
+    const Measure measure{order == 2 && !squared, factor, zero};
+    with_order(order, [&](auto add) { f(add, measure); });
+}
+
+}  // namespace diffpeaks

@@ -9,8 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-using namespace diffpeaks;
-
+namespace diffpeaks {
 namespace {
 
 // Owns the packed members; centroids and slots are arrays that Python made and this keeps alive.
@@ -52,6 +51,12 @@ Coordinates<Real> coordinates_of(const Table<Real>& rows, double scale, double e
                                 const In<Index>& row) {
     return {rows.data(), static_cast<std::int64_t>(rows.shape(1)), scale, error,
             tails.shape(0) ? tails.data() : nullptr, row.shape(0) ? row.data() : nullptr};
+}
+
+Measure euclidean(const MeasureTuple& given) {
+    const auto [order, squared, factor, zero] = given;
+    if (order != 2) throw std::invalid_argument("a join of cells needs the order 2");
+    return {!squared, factor, zero};
 }
 
 // Which cells are visited, with what Python made to say so.
@@ -146,33 +151,37 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
     packed.def(
         "nearest",
         [](const PackedCells& self, const std::string& kernel, const Asked& queries, Table<Real> points,
-           const Probes& probes, int form, Filled<Index> indices, Filled<Real> distances, int n_threads) {
+           const Probes& probes, MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
             const auto n_neighbors = static_cast<std::int64_t>(indices.shape(1));
+            const Measure measure = euclidean(given);
             const auto goal = [=, out = indices.data(), values = distances.data()] {
-                return NearestGoal<Real>(n_neighbors, static_cast<DistanceForm>(form), out, values);
+                return NearestGoal<Real>(n_neighbors, measure, out, values);
             };
             join(self, kernel, queries, points, probes.probing, goal, n_threads);
         },
-        nb::arg("kernel"), nb::arg("queries"), array("points"), nb::arg("probes"), nb::arg("form"), array("indices"),
+        nb::arg("kernel"), nb::arg("queries"), array("points"), nb::arg("probes"), nb::arg("measure"), array("indices"),
         array("distances"), nb::arg("n_threads"), Released());
     packed.def(
         "within",
         [](const PackedCells& self, const std::string& kernel, const Asked& queries, Table<Real> points,
-           In<double> reach, In<double> cell_limits, int form, int n_threads) {
+           In<double> reach, In<double> cell_reach, MeasureTuple given, int n_threads) {
             std::vector<std::vector<std::pair<Real, Index>>> rows(queries.rows.shape(0));
             FlatRows<Real> found;
             {
                 nb::gil_scoped_release released;
-                const auto goal = [&] {
-                    return BallGoal<Real>(reach.data(), cell_limits.data(), static_cast<DistanceForm>(form), &rows);
-                };
+                const Measure measure = euclidean(given);
+                std::vector<double> limits;
+                for (std::size_t cell = 0; cell < cell_reach.shape(0); ++cell) {
+                    limits.push_back(largest_square<Real>(measure, cell_reach.data()[cell]));
+                }
+                const auto goal = [&] { return BallGoal<Real>(reach.data(), limits.data(), measure, &rows); };
                 join(self, kernel, queries, points, Probing{}, goal, n_threads);
                 found = flat(rows);
             }
             return nb::make_tuple(owned(std::move(found.indptr)), owned(std::move(found.indices)),
                                   owned(std::move(found.distances)));
         },
-        nb::arg("kernel"), nb::arg("queries"), array("points"), array("reach"), array("cell_limits"), nb::arg("form"),
+        nb::arg("kernel"), nb::arg("queries"), array("points"), array("reach"), array("cell_reach"), nb::arg("measure"),
         nb::arg("n_threads"));
 }
 
@@ -249,3 +258,5 @@ void bind_cells(nb::module_& m) {
     bind_join<double, double>(m, packed, "QueriesDouble");
     bind_join<double, float>(m, packed, "QueriesDoubleAlong");
 }
+
+}  // namespace diffpeaks

@@ -305,10 +305,12 @@ template <class Real, class Coordinate, class MakeGoal>
 void cell_join(const Kernel& kernel, const Cells& cells, const ExactRows<Real>& rows, const QueryBlocks& blocks,
                const Coordinates<Coordinate>& coordinates, const Probing& probing,
                MakeGoal make_goal, int n_threads) {
-    using Goal = decltype(make_goal());
-    const auto worker = [&] { return BlockJoin<Real, Coordinate, Goal>(kernel, cells, rows, probing, make_goal()); };
-    parallel_tasks(blocks.n_blocks, n_threads, worker,
-                   [&](auto& join, std::int64_t block) { join.run(blocks, block, coordinates); });
+    using Join = BlockJoin<Real, Coordinate, decltype(make_goal())>;
+    parallel_chunks(blocks.n_blocks, n_threads, [&] {
+        return [&, join = Join(kernel, cells, rows, probing, make_goal())](std::int64_t block) mutable {
+            join.run(blocks, block, coordinates);
+        };
+    });
 }
 
 }  // namespace diffpeaks

@@ -98,35 +98,43 @@ inline double pack_member(const Cells& cells, Offset slot, const float* row, con
     return norm > 0 ? lost / norm + std::ldexp(1.0, -23) : 0.0;
 }
 
+// Packs the members of a cell; `rows` is room for three rows, of which the second stays zero.
+template <class Real>
+void pack_cell(const Cells& cells, const Coordinates<Real>& points, std::int64_t first, std::int64_t cell,
+               std::vector<float>& rows) {
+    const std::int64_t n_features = cells.n_features;
+    float *row = rows.data(), *zero = row + n_features, *rounded = zero + n_features;
+    const double* centroid = cells.centroids + cell * cells.n_coordinates;
+    double rounding = 0, squares = 0, n_members = 0;
+    float radius = 0, tail = 0;
+    for (Offset slot = cells.starts[cell]; slot < cells.starts[cell + 1]; ++slot) {
+        const bool padding = cells.slot_point[slot] == NO_POINT;
+        std::fill(row, row + n_features, 0.0f);
+        if (!padding) {
+            const Offset member = slot - cells.starts[first];
+            tail = std::max(tail, points.tail(member));
+            residual(points.at(member), centroid, cells.n_coordinates, cells.scale, row);
+        }
+        rounding = std::max(rounding, pack_member(cells, slot, row, zero, reinterpret_cast<Bf16*>(rounded)));
+        radius = std::max(radius, cells.norms[slot]);
+        squares += static_cast<double>(cells.norms[slot]) * static_cast<double>(cells.norms[slot]);
+        n_members += !padding;
+        if (padding) cells.half_squares[slot] = std::numeric_limits<float>::infinity();
+    }
+    cells.rounding[cell] = static_cast<float>(rounding * (1 + 1e-6));
+    cells.radius[cell] = radius;
+    cells.tail[cell] = tail;
+    cells.spread[cell] = static_cast<float>(squares / std::max(n_members, 1.0));
+}
+
 // Packs the members of cells [first, last): `points` holds their rows in the order of slots from starts[first] on.
 template <class Real>
 void pack_cells(const Cells& cells, const Coordinates<Real>& points, std::int64_t first, std::int64_t last,
                 int n_threads) {
-    const std::int64_t n_features = cells.n_features;
-    const auto buffer = [&] { return std::vector<float>(static_cast<std::size_t>(3 * n_features)); };
-    parallel_tasks(last - first, n_threads, buffer, [&](std::vector<float>& rows, std::int64_t task) {
-        float *row = rows.data(), *zero = row + n_features, *rounded = zero + n_features;
-        const std::int64_t cell = first + task;
-        const double* centroid = cells.centroids + cell * cells.n_coordinates;
-        double rounding = 0, squares = 0, n_members = 0;
-        float radius = 0, tail = 0;
-        for (Offset slot = cells.starts[cell]; slot < cells.starts[cell + 1]; ++slot) {
-            const bool padding = cells.slot_point[slot] == NO_POINT;
-            std::fill(row, row + n_features, 0.0f);
-            if (!padding) {
-                tail = std::max(tail, points.tail(slot - cells.starts[first]));
-                residual(points.at(slot - cells.starts[first]), centroid, cells.n_coordinates, cells.scale, row);
-            }
-            rounding = std::max(rounding, pack_member(cells, slot, row, zero, reinterpret_cast<Bf16*>(rounded)));
-            radius = std::max(radius, cells.norms[slot]);
-            squares += static_cast<double>(cells.norms[slot]) * static_cast<double>(cells.norms[slot]);
-            n_members += !padding;
-            if (padding) cells.half_squares[slot] = std::numeric_limits<float>::infinity();
-        }
-        cells.rounding[cell] = static_cast<float>(rounding * (1 + 1e-6));
-        cells.radius[cell] = radius;
-        cells.tail[cell] = tail;
-        cells.spread[cell] = static_cast<float>(squares / std::max(n_members, 1.0));
+    parallel_chunks(last - first, n_threads, [&] {
+        return [&, rows = std::vector<float>(static_cast<std::size_t>(3 * cells.n_features))](std::int64_t i) mutable {
+            pack_cell(cells, points, first, first + i, rows);
+        };
     });
 }
 

@@ -13,14 +13,23 @@
 
 namespace diffpeaks {
 
+// No larger squared distance is reported as `distance` or less: rounded once or twice, and to nothing below zero.
+template <class Real>
+double largest_square(const Measure& measure, double distance) {
+    const double epsilon = static_cast<double>(std::numeric_limits<Real>::epsilon());
+    const double tiny = static_cast<double>(std::numeric_limits<Real>::min());
+    const double reach = (std::max(distance, measure.zero) * (1 + 4 * epsilon) + tiny) / measure.factor;
+    return measure.root ? reach * reach : reach;
+}
+
 // The n_neighbors nearest, in the order (distance, index). Lists are heaps with the last neighbour on top.
 template <class Real>
 class NearestGoal {
   public:
     using Entry = std::pair<Real, Index>;
 
-    NearestGoal(std::int64_t n_neighbors, DistanceForm form, Index* indices, Real* distances)
-        : n_neighbors_(n_neighbors), form_(form), floor_(floor_of(form)), indices_(indices), distances_(distances) {}
+    NearestGoal(std::int64_t n_neighbors, const Measure& measure, Index* indices, Real* distances)
+        : n_neighbors_(n_neighbors), measure_(measure), indices_(indices), distances_(distances) {}
 
     std::int64_t n_wanted() const { return n_neighbors_; }
 
@@ -34,16 +43,14 @@ class NearestGoal {
     double limit(std::int64_t query) const { return limits_[static_cast<std::size_t>(query)]; }
     double limit(std::int64_t query, std::int64_t) const { return limit(query); }
 
-    // It is known that as many points as wanted lie within that squared distance: none is wanted whose reported
-    // distance must be larger.
+    // It is known that as many points as wanted lie within that squared distance.
     void lower_limit(std::int64_t query, double squared) {
-        double& limit = limits_[static_cast<std::size_t>(query)];
-        limit = std::min(limit, squared * above_ + floor_);
+        lower_limit_to(query, static_cast<double>(measure_.distance<Real>(squared)));
     }
 
     void offer(std::int64_t query, Index point, double squared) {
         auto& list = lists_[static_cast<std::size_t>(query)];
-        const Entry entry(reported<Real>(squared, form_), point);
+        const Entry entry(measure_.distance<Real>(squared), point);
         if (static_cast<std::int64_t>(list.size()) < n_neighbors_) {
             list.push_back(entry);
             std::push_heap(list.begin(), list.end());
@@ -52,7 +59,7 @@ class NearestGoal {
             list.back() = entry;
             std::push_heap(list.begin(), list.end());
         }
-        if (static_cast<std::int64_t>(list.size()) == n_neighbors_) lower_limit(query, squared_of(list.front().first));
+        if (static_cast<std::int64_t>(list.size()) == n_neighbors_) lower_limit_to(query, static_cast<double>(list.front().first));
     }
 
     // Writes the list of a query as a row.
@@ -71,24 +78,14 @@ class NearestGoal {
     }
 
   private:
-    double squared_of(Real distance) const {
-        const double d = static_cast<double>(distance);
-        if (form_ == DistanceForm::root) return d * d;
-        return form_ == DistanceForm::square ? d : 2 * d;
-    }
-
-    // Squared distances that differ by less may be reported as equal: relatively, and near zero.
-    static constexpr double above_ = 1 + 16 * static_cast<double>(std::numeric_limits<Real>::epsilon());
-    static double floor_of(DistanceForm form) {
-        const double epsilon = static_cast<double>(std::numeric_limits<Real>::epsilon());
-        const double tiny = static_cast<double>(std::numeric_limits<Real>::min());
-        if (form == DistanceForm::root) return tiny * tiny;
-        return form == DistanceForm::square ? tiny : 17 * epsilon * epsilon;
+    // No point is wanted whose distance must be larger than that one.
+    void lower_limit_to(std::int64_t query, double distance) {
+        double& limit = limits_[static_cast<std::size_t>(query)];
+        limit = std::min(limit, largest_square<Real>(measure_, distance));
     }
 
     std::int64_t n_neighbors_;
-    DistanceForm form_;
-    double floor_;
+    Measure measure_;
     Index* indices_;
     Real* distances_;
     std::vector<std::vector<Entry>> lists_;
@@ -102,8 +99,8 @@ class BallGoal {
     using Entry = std::pair<Real, Index>;
 
     // cell_limits: for each cell the largest squared distance that a reach of its members allows
-    BallGoal(const double* reach, const double* cell_limits, DistanceForm form, std::vector<std::vector<Entry>>* rows)
-        : reach_(reach), cell_limits_(cell_limits), form_(form), rows_(rows) {}
+    BallGoal(const double* reach, const double* cell_limits, const Measure& measure, std::vector<std::vector<Entry>>* rows)
+        : reach_(reach), cell_limits_(cell_limits), measure_(measure), rows_(rows) {}
 
     std::int64_t n_wanted() const { return std::numeric_limits<std::int64_t>::max(); }
 
@@ -118,7 +115,7 @@ class BallGoal {
     void lower_limit(std::int64_t, double) {}
 
     void offer(std::int64_t query, Index point, double squared) {
-        const Real distance = reported<Real>(squared, form_);
+        const Real distance = measure_.distance<Real>(squared);
         if (static_cast<double>(distance) <= reach_[point]) lists_[static_cast<std::size_t>(query)].emplace_back(distance, point);
     }
 
@@ -131,7 +128,7 @@ class BallGoal {
   private:
     const double* reach_;
     const double* cell_limits_;
-    DistanceForm form_;
+    Measure measure_;
     std::vector<std::vector<Entry>>* rows_;
     std::vector<std::vector<Entry>> lists_;
 };

@@ -8,7 +8,10 @@
 
 using namespace diffpeaks;
 
+namespace diffpeaks {
 void bind_cells(nb::module_& m);
+void bind_tree(nb::module_& m);
+}
 
 static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
     return {static_cast<Index>(indptr.shape(0) - 1), indptr.data(), indices.data()};
@@ -33,12 +36,14 @@ template <class Real> void bind_for(nb::module_& m) {
     m.def(
         "pair_distances",
         [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, Out<Real> distances,
-           int form, int n_threads) {
-            pair_distances(queries.data(), points.data(), static_cast<std::int64_t>(queries.shape(1)),
-                           static_cast<std::int64_t>(queries.shape(0)), indptr.data(), indices.data(),
-                           distances.data(), static_cast<DistanceForm>(form), n_threads);
+           MeasureTuple given, int n_threads) {
+            with_measure(given, [&](auto add, const Measure& measure) {
+                pair_distances<decltype(add)>(queries.data(), points.data(),
+                                              static_cast<std::int64_t>(queries.shape(1)), n_rows_of(indptr),
+                                              indptr.data(), indices.data(), distances.data(), measure, n_threads);
+            });
         },
-        array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("form"),
+        array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("measure"),
         nb::arg("n_threads"), Released());
     m.def(
         "keep_nearest",
@@ -85,6 +90,7 @@ NB_MODULE(_native, m) {
     bind_for<float>(m);
     bind_for<double>(m);
     bind_cells(m);
+    bind_tree(m);
     m.def(
         "first_denser",
         [](In<Offset> indptr, In<Index> indices, In<Index> rank, Out<Offset> position, int n_threads) {

@@ -47,13 +47,14 @@ void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     on_threads(n_parts, [&](std::int64_t part) { body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part); });
 }
 
-// Tasks of unequal size: each worker, with a state of its own from make_worker(), takes the next task that is left.
-template <class MakeWorker, class Body>
-void parallel_tasks(std::int64_t n_tasks, int n_threads, MakeWorker make_worker, Body body) {
+// Calls work(chunk) for every chunk in [0, n_chunks). Each thread has a worker of its own from make_worker() and takes
+// the next chunk when it is done with one, so that all stay busy where chunks differ in cost.
+template <class MakeWorker>
+void parallel_chunks(std::int64_t n_chunks, int n_threads, MakeWorker make_worker) {
     std::atomic<std::int64_t> next{0};
-    on_threads(std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, n_tasks)), [&](std::int64_t) {
-        auto worker = make_worker();
-        for (std::int64_t task = next++; task < n_tasks; task = next++) body(worker, task);
+    on_threads(std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, n_chunks)), [&](std::int64_t) {
+        auto work = make_worker();
+        for (std::int64_t chunk = next++; chunk < n_chunks; chunk = next++) work(chunk);
     });
 }
 

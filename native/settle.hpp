@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,17 +13,18 @@
 
 namespace diffpeaks {
 
-// Euclidean distance of each query to each of its listed points; summed in double, in one order, so that the
-// value for a pair is the same whichever search proposed it and whichever side asks.
-template <class Real>
+// Distance of each query to each of its listed points; summed in double, in one order, so that the value for a pair is
+// the same whichever search proposed it and whichever side asks.
+template <class Add, class Real>
 void pair_distances(const Real* queries, const Real* points, std::int64_t n_features, std::int64_t n_rows,
-                    const Offset* indptr, const Index* indices, Real* distances, DistanceForm form, int n_threads) {
+                    const Offset* indptr, const Index* indices, Real* distances, const Measure& measure,
+                    int n_threads) {
     parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             const Real* query = queries + row * n_features;
             for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) {
                 const Real* point = points + static_cast<std::int64_t>(indices[e]) * n_features;
-                distances[e] = reported<Real>(squared_distance(query, point, n_features), form);
+                distances[e] = measure.distance<Real>(sum_of_differences<Add, 1>(query, point, n_features));
             }
         }
     });

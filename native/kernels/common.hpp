@@ -28,7 +28,7 @@ inline float as_float(std::uint32_t bits) {
 inline void store_rounded(std::uint32_t bits, float* out) { *out = as_float(bits); }
 inline void store_rounded(std::uint32_t bits, Bf16* out) { *out = static_cast<Bf16>(bits >> 16); }
 
-inline float sum_of_lanes(float* lanes) {
+inline float lane_sum(float* lanes) {
     for (int width = n_lanes / 2; width > 0; width /= 2) {
         for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
     }
@@ -50,7 +50,7 @@ Shifted shift_row(const float* query, const float* offset, std::int64_t n_featur
             lost[lane] += difference * difference;
         }
     }
-    return {sum_of_lanes(squares), sum_of_lanes(lost)};
+    return {lane_sum(squares), lane_sum(lost)};
 }
 
 inline std::int64_t count_values(const float* values, std::int64_t n, float most) {
@@ -98,7 +98,7 @@ void dot_block(const float* x, const float* y, std::int64_t n_features, float* o
         for (int j = 0; j < Y; ++j) {
             float lanes[n_lanes];
             std::memcpy(lanes, sums[i][j], sizeof lanes);
-            out[i * out_stride + j] = sum_of_lanes(lanes);
+            out[i * out_stride + j] = lane_sum(lanes);
         }
     }
 }

@@ -1,4 +1,4 @@
-"""Types of the compiled core (native/module.cpp). Arrays are C-contiguous; outputs are filled in place."""
+"""Types of the compiled core (native/*.cpp). Arrays are C-contiguous; outputs are filled in place."""
 
 from typing import TypeAlias
 
@@ -9,6 +9,7 @@ Index: TypeAlias = NDArray[np.int32]
 Offset: TypeAlias = NDArray[np.int64]
 Real: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
+Measure: TypeAlias = tuple[float, bool, float, float]  # order, squared, factor, zero
 
 def first_fault(indptr: Offset, indices: Index, distances: Real) -> tuple[int, int]: ...
 def some_asymmetric(
@@ -20,7 +21,7 @@ def pair_distances(
     indptr: Offset,
     indices: Index,
     distances: Real,
-    squared: bool,
+    measure: Measure,
     n_threads: int,
 ) -> None: ...
 def keep_nearest(
@@ -51,3 +52,40 @@ def join_cores(indptr: Offset, indices: Index, core: Mask, component: Index) -> 
 def mark_border(
     indptr: Offset, indices: Index, distances: Real, max_link: float, labels: Index, border: Mask
 ) -> None: ...
+
+class KDTree:
+    """KDTreeOfFloat32 or KDTreeOfFloat64: one for each dtype of points."""
+
+    def order(self, order: Index) -> None: ...
+    def nearest(
+        self,
+        queries: Real,
+        order: Index | None,
+        n_neighbors: int,
+        measure: Measure,
+        indices: Index,
+        distances: Real,
+        n_threads: int,
+    ) -> None: ...
+    def counts(
+        self,
+        queries: Real,
+        order: Index | None,
+        radii: NDArray[np.float64],
+        measure: Measure,
+        counts: Offset,
+        n_threads: int,
+    ) -> None: ...
+    def balls(
+        self,
+        queries: Real,
+        order: Index | None,
+        radii: NDArray[np.float64],
+        measure: Measure,
+        indptr: Offset,
+        indices: Index,
+        distances: Real,
+        n_threads: int,
+    ) -> None: ...
+
+def kd_tree(points: Real, n_threads: int) -> KDTree: ...

@@ -20,13 +20,18 @@ _APPROXIMATE_COMPARED = 2000  # points that a query is compared with, about
 _FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
 
 
+def can_join(space: Space) -> bool:
+    """Whether distances are those of dense points in Euclidean space, or functions of these."""
+    return space.measure is not None and space.minkowski_order == 2
+
+
 class CellSearch(ExactSearch):
     """Exact, over cells of points: holds the contract for dense Euclidean and cosine spaces."""
 
     name = "cells"
 
     def __init__(self, space: Space, n_threads: int) -> None:
-        if space.join_form is None:
+        if not can_join(space):
             raise ValueError(
                 f"search={self.name!r} needs dense points and a Euclidean or cosine metric; "
                 "use search='exact'"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from diffpeaks.neighbors.brute import BruteSearch
-from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch
+from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch, can_join
 from diffpeaks.neighbors.contract import Search, Space
 from diffpeaks.neighbors.trees import TreeSearch
 
@@ -45,7 +45,7 @@ def _exact(space: Space) -> type[Search]:
     low = n_features <= 10 or (n_features <= 16 and n_samples > 50_000)
     if space.minkowski_order is not None and low:
         return TreeSearch
-    return BruteSearch if space.join_form is None else CellSearch
+    return CellSearch if can_join(space) else BruteSearch
 
 
 def _affordable(space: Space) -> bool:

@@ -32,19 +32,34 @@ class Neighbors(NamedTuple):
     distances: NDArray[Any]
 
 
+class Measure(NamedTuple):
+    """How differences make a Minkowski distance of order 1, 2 or infinity, or a relative of one.
+
+    A sum of squares (2), a sum of sizes (1) or the largest size (infinity); of squares the root, unless
+    the metric is squared; times a factor; and what is then below `zero` is zero but for rounding.
+    """
+
+    order: float
+    squared: bool = False
+    factor: float = 1.0
+    zero: float = 0.0
+
+
 class Space(Protocol):
     """Points and a metric.
 
     A search may select with `block`, whose values are off by at most the slack it states; what is
-    kept gets its distance from `settle`.
+    kept gets its distance from `settle`. A kd-tree computes the same number by the `measure`.
     """
 
     points: Any
     dtype: Any
     minkowski_order: float | None  # the p of a metric that a kd-tree understands
-    tree_zero: float  # up to which distance of the tree the metric says zero
-    join_form: int | None  # how the compiled join reports squared distances, where it can compute them
     settles_pairs: bool  # whether `settle` computes distances; if not, it keeps those of the candidates
+
+    @property
+    def measure(self) -> Measure | None:
+        """How differences make the distances, if the metric is one that a kd-tree understands."""
 
     def queries(self, X: Any) -> Any:
         """Queries in the form that `block` and `settle` take."""
@@ -63,9 +78,6 @@ class Space(Protocol):
 
     def limit(self, distance: Any) -> Any:
         """The selection value of a distance, or of an array of them."""
-
-    def tree_radius(self, radius: Any) -> Any:
-        """The distance that a kd-tree on the points measures where the metric gives `radius`."""
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         """Distances from some of the points to some of the points."""
@@ -118,6 +130,12 @@ def like(points: Any, X: Any) -> Any:
     if sp.issparse(points):
         return sp.csr_array(X).astype(points.dtype)
     return (X.toarray() if sp.issparse(X) else X).astype(points.dtype, copy=False)
+
+
+def check_representable(distances: NDArray[Any]) -> None:
+    """Refuse distances that a float cannot hold."""
+    if not np.isfinite(distances).all():
+        raise ValueError("a difference of two values is too large for a float; rescale X")
 
 
 def pair_blocks(rows: Neighbors, values_each: int) -> Iterator[tuple[slice, Any, Any]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_scale, some_of
-from diffpeaks.neighbors.contract import Neighbors, like, pair_blocks
+from diffpeaks.neighbors.contract import Measure, Neighbors, like, pair_blocks
 from diffpeaks.neighbors.locations import Locations
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine")
@@ -31,9 +31,7 @@ class EuclideanSpace:
         self.metric = metric
         self.dtype = X.dtype
         self.minkowski_order = None if sp.issparse(X) else 2.0
-        # normalising rounds: vectors of one direction are up to that far apart
-        self.tree_zero = 4 * float(np.finfo(X.dtype).eps) if metric == "cosine" else 0.0
-        self.join_form = None if sp.issparse(X) else int(self._form)
+        self.measure = _measure(metric, X.dtype)
         self.points = self._directions(X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
@@ -98,9 +96,6 @@ class EuclideanSpace:
             return 2 * distance
         return distance if self.metric == "sqeuclidean" else distance**2
 
-    def tree_radius(self, radius: Any) -> Any:
-        return radius if self.metric in ("euclidean", "l2") else np.sqrt(self.limit(radius))
-
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         indptr = np.arange(len(first) + 1, dtype=np.int64) * len(second)
         rows = Neighbors(indptr, np.tile(second.astype(np.int32), len(first)), np.empty(0))
@@ -111,24 +106,20 @@ class EuclideanSpace:
         sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
 
-    @property
-    def _form(self) -> int:
-        """What the compiled core reports of a squared distance: its root, itself, or half of it."""
-        return {"sqeuclidean": 1, "cosine": 2}.get(self.metric, 0)
-
     def _pairs(self, queries: Any, rows: Neighbors, n_threads: int) -> NDArray[Any]:
-        if not sp.issparse(self.points):
-            distances = np.empty(len(rows.indices), self.dtype)
-            pair_distances(queries, self.points, rows.indptr, rows.indices, distances, self._form, n_threads)
-            return distances
-        squared = _sparse_squares(queries, self.points, rows)
-        if self.metric in ("euclidean", "l2"):
-            return np.sqrt(squared).astype(self.dtype)
-        distances = squared.astype(self.dtype)
-        if self.metric == "cosine":
-            distances /= 2
-            distances[distances < self.tree_zero**2 / 2] = 0
+        if sp.issparse(self.points):
+            return _sparse_pairs(queries, self.points, rows, self.measure, self.dtype)
+        distances = np.empty(len(rows.indices), self.dtype)
+        pair_distances(queries, self.points, rows.indptr, rows.indices, distances, self.measure, n_threads)
         return distances
+
+
+def _measure(metric: str, dtype: Any) -> Measure:
+    if metric != "cosine":
+        return Measure(2.0, squared=metric == "sqeuclidean")
+    # normalising rounds: vectors of one direction are up to that far apart
+    apart = 4 * float(np.finfo(dtype).eps)
+    return Measure(2.0, squared=True, factor=0.5, zero=apart**2 / 2)
 
 
 def unit_vectors(X: Any) -> Any:
@@ -161,9 +152,11 @@ def squared_norms(X: Any) -> NDArray[np.float64]:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def _sparse_squares(queries: Any, points: Any, rows: Neighbors) -> NDArray[np.float64]:
+def _sparse_pairs(queries: Any, points: Any, rows: Neighbors, measure: Measure, dtype: Any) -> NDArray[Any]:
     sums = np.empty(len(rows.indices))
     for part, query, point in pair_blocks(rows, points.nnz // points.shape[0]):
         difference = queries[query].astype(np.float64) - points[point].astype(np.float64)
         sums[part] = squared_norms(difference)
-    return sums
+    distances = (measure.factor * (sums if measure.squared else np.sqrt(sums))).astype(dtype)
+    distances[distances < measure.zero] = 0
+    return distances

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import Probes, QueriesDouble, QueriesDoubleAlong, QueriesFloat
 from diffpeaks.neighbors.cells import CellTable
-from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space
+from diffpeaks.neighbors.contract import Neighbors, Space
 from diffpeaks.neighbors.coordinates import coordinates_for
 from diffpeaks.neighbors.kernel import kernel_name
 
@@ -70,20 +70,19 @@ class CellJoin:
         """The nearest points in the cells that are probed; missing ones are NO_POINT at infinity."""
         indices = np.empty((len(queries.rows), n_neighbors), np.int32)
         distances = np.empty((len(queries.rows), n_neighbors), self.space.dtype)
-        asked, form = self._asked(queries, blocks), self.space.join_form
+        asked, measure = self._asked(queries, blocks), self.space.measure
         self.table.packed.nearest(
-            kernel_name(), asked, self.space.points, probes, form, indices, distances, self.n_threads
+            kernel_name(), asked, self.space.points, probes, measure, indices, distances, self.n_threads
         )
         indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_neighbors
         return Neighbors(indptr, indices.ravel(), distances.ravel())
 
     def within(self, queries: Queries, reach: NDArray[np.float64]) -> Neighbors:
         """All points that are no farther than their own reach."""
-        limits = self.space.limit(np.maximum(self.table.largest(reach), 0))
-        limits = limits * (1 + 4 * ROUNDING[self.space.dtype]) + 2 * self.space.tree_zero**2
-        asked, form = self._asked(queries, _even_blocks(queries.cell_of)), self.space.join_form
+        asked = self._asked(queries, _even_blocks(queries.cell_of))
+        cell_reach = np.maximum(self.table.largest(reach), 0)
         found = self.table.packed.within(
-            kernel_name(), asked, self.space.points, reach, limits, form, self.n_threads
+            kernel_name(), asked, self.space.points, reach, cell_reach, self.space.measure, self.n_threads
         )
         return Neighbors(*found)
 

@@ -9,9 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._native import sort_rows
+from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_distances, check_scale
-from diffpeaks.neighbors.contract import ROUNDING, Neighbors, Space, like, pair_blocks
+from diffpeaks.neighbors.contract import (
+    ROUNDING,
+    Measure,
+    Neighbors,
+    Space,
+    check_representable,
+    like,
+    pair_blocks,
+)
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace, squared_norms
 from diffpeaks.neighbors.locations import Locations
@@ -26,9 +34,8 @@ class _OrdinarySpace:
 
     points: Any
     minkowski_order: float | None = None
-    tree_zero = 0.0
-    join_form: int | None = None
     settles_pairs = False
+    measure: Measure | None = None
 
     def queries(self, X: Any) -> Any:
         return like(self.points, X)
@@ -46,9 +53,6 @@ class _OrdinarySpace:
 
     def limit(self, distance: Any) -> Any:
         return distance
-
-    def tree_radius(self, radius: Any) -> Any:
-        return radius
 
 
 class MetricSpace(_OrdinarySpace):
@@ -69,6 +73,7 @@ class MetricSpace(_OrdinarySpace):
         self._order = None if sp.issparse(X) or params.get("w") is not None else order
         self.minkowski_order = self._order if self._order in _TREE_ORDERS else None
         self.settles_pairs = self._order is not None
+        self.measure = None if self.minkowski_order is None else Measure(self.minkowski_order)
 
     def reversed(self) -> Self:
         if not callable(self.metric):
@@ -103,12 +108,18 @@ class MetricSpace(_OrdinarySpace):
     def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
         distances = rows.distances
         if self._order is not None:
-            distances = _minkowski_pairs(queries, self.points, rows, self._order)
-            if not np.isfinite(distances).all():
-                raise ValueError("a difference of two values is too large for a float; rescale X")
+            distances = self._pairs(queries, rows, self._order, n_threads)
+            check_representable(distances)
         distances = np.ascontiguousarray(distances, self.dtype)
         sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
+
+    def _pairs(self, queries: Any, rows: Neighbors, order: float, n_threads: int) -> NDArray[Any]:
+        if self.measure is None:
+            return _minkowski_pairs(queries, self.points, rows, order)
+        distances = np.empty(len(rows.indices), self.dtype)
+        pair_distances(queries, self.points, rows.indptr, rows.indices, distances, self.measure, n_threads)
+        return distances
 
 
 class NanEuclideanSpace(_OrdinarySpace):
