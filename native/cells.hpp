@@ -27,6 +27,9 @@ struct Coordinates {
     std::int64_t index(std::int64_t i) const { return row ? static_cast<std::int64_t>(row[i]) : i; }
     const Real* at(std::int64_t i) const { return rows + index(i) * n_features; }
     float tail(std::int64_t i) const { return tails ? tails[index(i)] : 0.0f; }
+
+    // For a search among the coordinates themselves, which they represent without error.
+    Coordinates without_error() const { return {rows, n_features, scale, 0.0, nullptr, row}; }
 };
 
 struct Cells {
@@ -35,9 +38,9 @@ struct Cells {
     std::int64_t n_coordinates;
     const double* centroids;  // n_cells x n_coordinates
     double scale;
-    const void* rows;          // the coordinates of the points, where distances are computed from them
-    const Offset* starts;      // first slot of each cell; slots are padded to whole panels
-    const Index* slot_point;   // which point stands there; NO_POINT for padding
+    const void* rows;         // the coordinates of the points, where distances are computed from them
+    const Offset* starts;     // first slot of each cell; slots are padded to whole panels
+    const Index* slot_point;  // which point stands there; NO_POINT for padding
     Bf16* panels;
     float* norms;
     float* half_squares;
@@ -57,8 +60,8 @@ void residual(const A* row, const B* from, std::int64_t n, double scale, float* 
     }
 }
 
-// Coordinates along some directions: dot products of each row, relative to `center`, with the rows of `directions`, which
-// are padded; and the squared norm of the row.
+// Coordinates along some directions: dot products of each row, relative to `center`, with the rows of `directions`,
+// which are padded; and the squared norm of the row.
 template <class Real>
 void project(const Kernel& kernel, const Coordinates<Real>& points, std::int64_t n_rows, const double* center,
              const float* directions, std::int64_t n_directions, std::int64_t n_padded, float* out, float* squares,
@@ -176,7 +179,8 @@ void nearest_centroids(const Kernel& kernel, const Coordinates<Real>& points, st
             products.resize(static_cast<std::size_t>(batch * n));
             kernel.dots(rows.data(), end - i, centroids.rows + begin * n_features, n, n_features, products.data());
             for (std::int64_t row = i; row < end; ++row) {
-                nearest[row] = static_cast<Index>(begin) + largest(products.data() + (row - i) * n, centroids.half_squares + begin, n);
+                nearest[row] = static_cast<Index>(begin) +
+                               largest(products.data() + (row - i) * n, centroids.half_squares + begin, n);
             }
         }
     });

@@ -51,7 +51,8 @@ def neighbor_graph(
         All points at distance `radius` or less. With both, each row holds whichever is more, so
         that either graph can be filtered from the result.
     metric : str or callable
-        Any metric of scikit-learn. Cosine is the distance 1 - cos.
+        Any metric of scikit-learn. Cosine is the distance 1 - cos; "inner_product" is 1 - x.y of rows
+        that have length 1 already, and needs no copy of them.
     search : {"auto", "exact", "approximate", "tree", "cells", "brute"}, ApproximateSearch or an index
         "exact" takes a kd-tree in low dimension ("tree"), matrix products over cells of points for
         Euclidean and cosine distances in high dimension ("cells"), and blocks of all distances for

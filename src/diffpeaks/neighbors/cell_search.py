@@ -12,17 +12,12 @@ from diffpeaks._native import sort_rows
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, first_of_rows
-from diffpeaks.neighbors.join import CellJoin
+from diffpeaks.neighbors.join import CellJoin, checked_measure
 
 _CELL_SIZE = 512
 _APPROXIMATE_CELL_SIZE = 64  # small cells need fewer comparisons for a recall
 _APPROXIMATE_COMPARED = 2000  # points that a query is compared with, about
 _FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
-
-
-def can_join(space: Space) -> bool:
-    """Whether distances are those of dense points in Euclidean space, or functions of these."""
-    return space.measure is not None and space.minkowski_order == 2
 
 
 class CellSearch(ExactSearch):
@@ -31,11 +26,7 @@ class CellSearch(ExactSearch):
     name = "cells"
 
     def __init__(self, space: Space, n_threads: int) -> None:
-        if not can_join(space):
-            raise ValueError(
-                f"search={self.name!r} needs dense points and a Euclidean or cosine metric; "
-                "use search='exact'"
-            )
+        checked_measure(space)
         self.space, self.n_threads = space, n_threads
         self._locations = space.locations()
         distinct = self._locations.all_distinct

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from diffpeaks.neighbors.brute import BruteSearch
-from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch, can_join
+from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch
 from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.join import can_join
 from diffpeaks.neighbors.trees import TreeSearch
 
 SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "cells": CellSearch, "brute": BruteSearch}
