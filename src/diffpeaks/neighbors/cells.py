@@ -15,7 +15,7 @@ from diffpeaks.neighbors.coordinates import Coordinates, padded
 from diffpeaks.neighbors.kernel import kernel_name
 from diffpeaks.order import NO_POINT
 
-_SAMPLE_PER_CELL = 32
+SAMPLE_PER_CELL = 24
 _SAMPLE_PER_GROUP = 256
 _ROUNDS = 3
 
@@ -99,7 +99,7 @@ class CellTable:
 
     def __init__(self, coordinates: Coordinates, n_cells: int, n_threads: int) -> None:
         self.coordinates, self._n_threads = coordinates, n_threads
-        self._tree = CentroidTree(_sample(coordinates, _SAMPLE_PER_CELL * n_cells), n_cells, n_threads)
+        self._tree = CentroidTree(_sample(coordinates, SAMPLE_PER_CELL * n_cells), n_cells, n_threads)
         self.cell_of = self.cells_of(coordinates.table)
         self.centroids = self._placed(self._tree.cells)
         self.sizes = np.bincount(self.cell_of, minlength=self.n_cells)

@@ -106,6 +106,7 @@ class Search(Protocol):
     """
 
     name: str
+    space: Space
 
     def __init__(self, space: Space, n_threads: int) -> None: ...
 
