@@ -64,8 +64,8 @@ def _within_memory(make: Any, space: Space, n_threads: int, memory_limit: int) -
     least = bytes_for_cells(_SMALLEST_CHUNK, n_features, approximate=False)
     if make is not CellSearch or memory_limit < least:
         raise ValueError(
-            f"memory_limit={memory_limit} is below the {needed} bytes that this search takes beside X and the "
-            f"graph; raise it, or use search='cells', which works in chunks from {least} bytes on"
+            f"memory_limit={memory_limit} is below the {needed} bytes that this search takes beside X and "
+            f"the graph; raise it, or use search='cells', which works in chunks from {least} bytes on"
         )
     chunk_size = _SMALLEST_CHUNK
     while bytes_for_cells(2 * chunk_size, n_features, approximate=False) <= memory_limit:
