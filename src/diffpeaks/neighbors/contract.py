@@ -67,7 +67,7 @@ class Space(Protocol):
     def locations(self) -> Locations:
         """The points grouped by where they lie."""
 
-    def restricted(self, which: NDArray[Any]) -> Self:
+    def restricted(self, which: NDArray[Any] | slice) -> Self:
         """The space of some of the points."""
 
     def reversed(self) -> Self:

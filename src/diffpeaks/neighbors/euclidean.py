@@ -55,7 +55,7 @@ class EuclideanSpace:
     def locations(self) -> Locations:
         return Locations.of(self.points)
 
-    def restricted(self, which: NDArray[Any]) -> Self:
+    def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
         part.points, part._centered = self.points[which], {}
         part.__dict__.pop("_center", None)
