@@ -225,20 +225,6 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
         },
         nb::arg("kernel"), array("rows"), array("center"), array("directions"), array("out"), array("squares"),
         nb::arg("n_threads"), Released());
-    m.def(
-        "nearest_centroids",
-        [](const std::string& kernel, Table<Real> rows, In<double> center, double scale, Table<float> centroids,
-           In<float> half_squares, In<Index> group, In<Offset> group_starts, Out<Index> nearest, int n_threads) {
-            nearest_centroids(
-                kernel_named(kernel),
-                Coordinates<Real>{rows.data(), static_cast<std::int64_t>(rows.shape(1)), scale, 0.0, nullptr, nullptr},
-                static_cast<std::int64_t>(nearest.shape(0)), center.data(),
-                CentroidTable{centroids.data(), half_squares.data(), static_cast<std::int64_t>(centroids.shape(1)),
-                              group_starts.data()},
-                group.data(), nearest.data(), n_threads);
-        },
-        nb::arg("kernel"), array("rows"), array("center"), nb::arg("scale"), array("centroids"), array("half_squares"),
-        array("group"), array("group_starts"), array("nearest"), nb::arg("n_threads"), Released());
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ class BlockJoin {
   private:
     // A list is long enough that its limit is worth finding; where all points of a ball are wanted there is none.
     static std::int64_t length_for(std::int64_t n_wanted) {
-        return n_wanted > longest_list ? 0 : std::max<std::int64_t>(4 * n_wanted, 1024);
+        if (n_wanted > longest_list) return 0;
+        return std::max<std::int64_t>(4 * n_wanted, std::min<std::int64_t>(64 * n_wanted, 1024));
     }
 
     void begin(const QueryBlocks& blocks, std::int64_t block, const Coordinates<Coordinate>& coordinates) {

@@ -141,49 +141,4 @@ void pack_cells(const Cells& cells, const Coordinates<Real>& points, std::int64_
     });
 }
 
-// Centroids as floats, relative to some centre, padded; those of group g are [starts[g], starts[g + 1]).
-struct CentroidTable {
-    const float* rows;
-    const float* half_squares;
-    std::int64_t n_features;
-    const Offset* starts;
-};
-
-// The first of the largest differences of two arrays.
-inline Index largest(const float* products, const float* half_squares, std::int64_t n) {
-    Index best = 0;
-    float most = -std::numeric_limits<float>::infinity();
-    for (std::int64_t c = 0; c < n; ++c) {
-        const float value = products[c] - half_squares[c];
-        if (value > most) {
-            most = value;
-            best = static_cast<Index>(c);
-        }
-    }
-    return best;
-}
-
-// The nearest centroid to each row of coordinates, among those of the row's group; ties to the lower.
-template <class Real>
-void nearest_centroids(const Kernel& kernel, const Coordinates<Real>& points, std::int64_t n_rows, const double* center,
-                       const CentroidTable& centroids, const Index* group, Index* nearest, int n_threads) {
-    constexpr std::int64_t batch = 16;  // rows of one group are multiplied together
-    const std::int64_t n_features = centroids.n_features;
-    parallel_rows(n_rows, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
-        std::vector<float> rows(static_cast<std::size_t>(batch * n_features), 0.0f), products;
-        for (std::int64_t i = first, end; i < last; i = end) {
-            for (end = i; end < std::min(last, i + batch) && group[end] == group[i]; ++end) {
-                residual(points.at(end), center, points.n_features, points.scale, rows.data() + (end - i) * n_features);
-            }
-            const Offset begin = centroids.starts[group[i]], n = centroids.starts[group[i] + 1] - begin;
-            products.resize(static_cast<std::size_t>(batch * n));
-            kernel.dots(rows.data(), end - i, centroids.rows + begin * n_features, n, n_features, products.data());
-            for (std::int64_t row = i; row < end; ++row) {
-                nearest[row] = static_cast<Index>(begin) +
-                               largest(products.data() + (row - i) * n, centroids.half_squares + begin, n);
-            }
-        }
-    });
-}
-
 }  // namespace diffpeaks

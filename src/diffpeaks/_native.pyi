@@ -104,18 +104,6 @@ def project(
     squares: NDArray[np.float32],
     n_threads: int,
 ) -> None: ...
-def nearest_centroids(
-    kernel: str,
-    rows: Real,
-    center: NDArray[np.float64],
-    scale: float,
-    centroids: NDArray[np.float32],
-    half_squares: NDArray[np.float32],
-    group: Index,
-    group_starts: Offset,
-    nearest: Index,
-    n_threads: int,
-) -> None: ...
 
 class _Queries:
     def __init__(

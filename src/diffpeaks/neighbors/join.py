@@ -7,19 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._native import Probes, QueriesDouble, QueriesDoubleAlong, QueriesFloat
-from diffpeaks.neighbors.cells import CellTable
+from diffpeaks._native import Probes
+from diffpeaks.neighbors.cells import QUERIES, CellTable
 from diffpeaks.neighbors.contract import Measure, Neighbors, Space
 from diffpeaks.neighbors.coordinates import coordinates_for
 from diffpeaks.neighbors.kernel import kernel_name
 
 _BLOCK_QUERIES = 256
-_FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-_KINDS = {
-    (_FLOAT, _FLOAT): QueriesFloat,
-    (_DOUBLE, _DOUBLE): QueriesDouble,
-    (_DOUBLE, _FLOAT): QueriesDoubleAlong,
-}
 
 
 class Queries(NamedTuple):
@@ -103,7 +97,7 @@ class CellJoin:
         return Neighbors(*found)
 
     def _asked(self, queries: Queries, blocks: Blocks) -> Any:
-        kind = _KINDS[queries.rows.dtype, queries.table.dtype]
+        kind = QUERIES[queries.rows.dtype, queries.table.dtype]
         origins, error = self.table.centroids[blocks.cells], self.table.coordinates.error
         return kind(queries.rows, queries.table, queries.tails, error, blocks.starts, origins, blocks.order)
 
