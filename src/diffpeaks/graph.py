@@ -177,8 +177,8 @@ class NeighborGraph:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).save(f"{folder}/line.graph")
         ...     graph = NeighborGraph.load(f"{folder}/line.graph")
-        >>> graph
-        NeighborGraph(n_samples=3, n_entries=6, n_neighbors=2, radius=0.0, search='tree')
+        >>> graph.n_samples, graph.search, graph.recall
+        (3, 'tree', 1.0)
         """
         values = read_graph_file(path, {field.name: field.default for field in fields(cls)}, mmap, check)
         if check:
