@@ -48,15 +48,6 @@ struct TileUnit : Choose512 {
 
 }  // namespace
 
-const Kernel amx_kernel{"amx",
-                        false,
-                        TileUnit::rows,
-                        scan_by_rows<PairUnit<4>, TileUnit>,
-                        shift_row<Bf16>,
-                        dot_rows,
-                        count_values,
-                        keep_values_512,
-                        squared_distance<float>,
-                        squared_distance<double>};
+const Kernel amx_kernel = kernel_of<PairUnit<4>, TileUnit, Bf16>("amx", keep_values_512);
 
 }  // namespace diffpeaks

@@ -66,7 +66,6 @@ struct Unit {
 
 }  // namespace
 
-const Kernel avx2_kernel{"avx2",   true,         6,           scan_by_rows<Unit<3>, Unit<6>>, shift_row<float>,
-                         dot_rows, count_values, keep_values, squared_distance<float>,        squared_distance<double>};
+const Kernel avx2_kernel = kernel_of<Unit<3>, Unit<6>, float>("avx2", keep_values);
 
 }  // namespace diffpeaks

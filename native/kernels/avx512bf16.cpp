@@ -2,15 +2,6 @@
 
 namespace diffpeaks {
 
-const Kernel avx512bf16_kernel{"avx512bf16",
-                               false,
-                               12,
-                               scan_by_rows<PairUnit<4>, PairUnit<12>>,
-                               shift_row<Bf16>,
-                               dot_rows,
-                               count_values,
-                               keep_values_512,
-                               squared_distance<float>,
-                               squared_distance<double>};
+const Kernel avx512bf16_kernel = kernel_of<PairUnit<4>, PairUnit<12>, Bf16>("avx512bf16", keep_values_512);
 
 }  // namespace diffpeaks

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "../distance.hpp"
 #include "kernel.hpp"
@@ -150,6 +151,20 @@ void scan_panels(const QueryTile& tile, const Panels& members, const Pending& pe
 template <class Small, class Large>
 void scan_by_rows(const QueryTile& tile, const Panels& members, const Pending& pending) {
     (tile.n_rows <= Small::rows ? scan_panels<Small> : scan_panels<Large>)(tile, members, pending);
+}
+
+template <class Small, class Large, class QueryValue>
+constexpr Kernel kernel_of(const char* name, decltype(Kernel::keep_at_most) keep_at_most) {
+    return {name,
+            std::is_same_v<QueryValue, float>,
+            Large::rows,
+            scan_by_rows<Small, Large>,
+            shift_row<QueryValue>,
+            dot_rows,
+            count_values,
+            keep_at_most,
+            squared_distance<float>,
+            squared_distance<double>};
 }
 
 }  // namespace

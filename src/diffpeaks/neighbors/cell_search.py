@@ -26,12 +26,12 @@ def _approximate_cell_size(n_samples: int) -> int:
     return max(64, round(np.sqrt(n_samples) / 6))
 
 
-def bytes_for_cells(n_samples: int, n_features: int, approximate: bool) -> int:
+def bytes_for_cells(n_samples: int, n_features: int, dtype: Any, approximate: bool) -> int:
     """Memory that a search over cells takes beside points and graph, at most."""
     width = padded(n_features)
     n_cells = n_samples // (_approximate_cell_size(n_samples) if approximate else _CELL_SIZE) + 1
     members = n_samples * (2 * width + 24)  # in bf16, or fewer directions in float and in bf16; and places
-    sample = 2 * 4 * min(n_samples, SAMPLE_PER_CELL * n_cells) * width
+    sample = 2 * np.dtype(dtype).itemsize * min(n_samples, SAMPLE_PER_CELL * n_cells) * width
     centroids = n_cells * width * 16
     beside = n_cells * 4 * 512 if approximate else 0
     return max(members, sample) + centroids + beside + (48 << 20)

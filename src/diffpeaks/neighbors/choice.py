@@ -58,17 +58,17 @@ def _within_memory(make: Any, space: Space, n_threads: int, memory_limit: int) -
     if make is TreeSearch:
         needed = bytes_for_tree(n_samples, n_features, space.dtype)
     else:
-        needed = bytes_for_cells(n_samples, n_features, approximate=make is not CellSearch)
+        needed = bytes_for_cells(n_samples, n_features, space.dtype, approximate=make is not CellSearch)
     if needed <= memory_limit:
         return make(space, n_threads)
-    least = bytes_for_cells(_SMALLEST_CHUNK, n_features, approximate=False)
+    least = bytes_for_cells(_SMALLEST_CHUNK, n_features, space.dtype, approximate=False)
     if make is not CellSearch or memory_limit < least:
         raise ValueError(
             f"memory_limit={memory_limit} is below the {needed} bytes that this search takes beside X and "
             f"the graph; raise it, or use search='cells', which works in chunks from {least} bytes on"
         )
     chunk_size = _SMALLEST_CHUNK
-    while bytes_for_cells(2 * chunk_size, n_features, approximate=False) <= memory_limit:
+    while bytes_for_cells(2 * chunk_size, n_features, space.dtype, approximate=False) <= memory_limit:
         chunk_size *= 2
     return ChunkedSearch(space, n_threads, CellSearch, chunk_size)
 

@@ -77,7 +77,7 @@ def plan(
     exact = float(n_samples) ** 2 * n_features <= AFFORDABLE
     compared = float(n_samples) if exact else 3000.0 + 60 * np.sqrt(n_samples)
     products = n_samples * (compared + 20 * n_neighbors) * n_features
-    beside = bytes_for_cells(n_samples, n_features, approximate=not exact)
+    beside = bytes_for_cells(n_samples, n_features, dtype, approximate=not exact)
     seconds = products / (_PRODUCTS[kernel_name()] * threads)
     return Plan("cells" if exact else "approximate", graph, graph + beside, _time(seconds))
 
