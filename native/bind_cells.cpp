@@ -21,9 +21,21 @@ class PackedCells {
         panels_.reset(new Bf16[n_slots * static_cast<std::size_t>(n_features)]);
         for (auto* values : {&norms_, &half_squares_}) values->resize(n_slots);
         for (auto* values : {&rounding_, &radius_, &spread_, &tail_}) values->resize(n_cells);
-        cells_ = {static_cast<std::int64_t>(n_cells), n_features, static_cast<std::int64_t>(centroids.shape(1)),
-                  centroids_.data(), scale, nullptr, starts_.data(), slot_point_.data(), panels_.get(),
-                  norms_.data(), half_squares_.data(), rounding_.data(), radius_.data(), spread_.data(), tail_.data()};
+        cells_ = {static_cast<std::int64_t>(n_cells),
+                  n_features,
+                  static_cast<std::int64_t>(centroids.shape(1)),
+                  centroids_.data(),
+                  scale,
+                  nullptr,
+                  starts_.data(),
+                  slot_point_.data(),
+                  panels_.get(),
+                  norms_.data(),
+                  half_squares_.data(),
+                  rounding_.data(),
+                  radius_.data(),
+                  spread_.data(),
+                  tail_.data()};
     }
 
     const Cells& cells() const { return cells_; }
@@ -48,9 +60,9 @@ class PackedCells {
 
 template <class Real>
 Coordinates<Real> coordinates_of(const Table<Real>& rows, double scale, double error, const In<float>& tails,
-                                const In<Index>& row) {
-    return {rows.data(), static_cast<std::int64_t>(rows.shape(1)), scale, error,
-            tails.shape(0) ? tails.data() : nullptr, row.shape(0) ? row.data() : nullptr};
+                                 const In<Index>& row) {
+    return {rows.data(), static_cast<std::int64_t>(rows.shape(1)), scale,
+            error,       tails.shape(0) ? tails.data() : nullptr,  row.shape(0) ? row.data() : nullptr};
 }
 
 Measure euclidean(const MeasureTuple& given) {
@@ -75,8 +87,9 @@ void bind_probes(nb::class_<Probes>& probes) {
            nb::object centroids, Table<Coordinate> rows) {
             new (self) Probes{beside, centroids, nb::cast(rows), nb::cast<const PackedCells&>(centroids).cells(), {}};
             self->centroids.rows = rows.data();
-            self->probing = {self->beside.data(), static_cast<std::int64_t>(self->beside.shape(1)), n_probes,
-                             spread_weight, reach, &self->centroids};
+            self->probing = {
+                self->beside.data(), static_cast<std::int64_t>(self->beside.shape(1)), n_probes, spread_weight, reach,
+                &self->centroids};
         },
         array("beside"), nb::arg("n_probes"), nb::arg("spread_weight"), nb::arg("reach"), nb::arg("centroids"),
         array("rows"));
@@ -139,15 +152,13 @@ FlatRows<Real> flat(std::vector<std::vector<std::pair<Real, Index>>>& rows) {
 template <class Real, class Coordinate>
 void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name) {
     using Asked = Queries<Real, Coordinate>;
-    nb::class_<Asked>(m, name)
-        .def(
-            "__init__",
-            [](Asked* self, Table<Real> rows, Table<Coordinate> coordinates, In<float> tails, double error,
-               In<Offset> block_starts, Table<double> block_origins, In<Index> order) {
-                new (self) Asked{rows, coordinates, tails, error, block_starts, block_origins, order};
-            },
-            array("rows"), array("coordinates"), array("tails"), nb::arg("error"), array("block_starts"),
-            array("block_origins"), array("order"));
+    nb::class_<Asked>(m, name).def(
+        "__init__",
+        [](Asked* self, Table<Real> rows, Table<Coordinate> coordinates, In<float> tails, double error,
+           In<Offset> block_starts, Table<double> block_origins,
+           In<Index> order) { new (self) Asked{rows, coordinates, tails, error, block_starts, block_origins, order}; },
+        array("rows"), array("coordinates"), array("tails"), nb::arg("error"), array("block_starts"),
+        array("block_origins"), array("order"));
     packed.def(
         "nearest",
         [](const PackedCells& self, const std::string& kernel, const Asked& queries, Table<Real> points,
@@ -193,7 +204,8 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
            std::int64_t last, int n_threads) {
             pack_cells(self.cells(), coordinates_of(rows, self.cells().scale, 0.0, tails, row), first, last, n_threads);
         },
-        array("rows"), array("tails"), array("row"), nb::arg("first"), nb::arg("last"), nb::arg("n_threads"), Released());
+        array("rows"), array("tails"), array("row"), nb::arg("first"), nb::arg("last"), nb::arg("n_threads"),
+        Released());
     m.def(
         "first_equal",
         [](Table<Real> points, Out<Index> first, int n_threads) {
@@ -205,27 +217,14 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
         "project",
         [](const std::string& kernel, Table<Real> rows, In<double> center, Table<float> directions,
            nb::ndarray<float, nb::ndim<2>, nb::c_contig> out, Out<float> squares, int n_threads) {
-            const Coordinates<Real> points{rows.data(), static_cast<std::int64_t>(rows.shape(1)), 1.0, 0.0, nullptr, nullptr};
+            const Coordinates<Real> points{rows.data(), static_cast<std::int64_t>(rows.shape(1)), 1.0, 0.0, nullptr,
+                                           nullptr};
             project(kernel_named(kernel), points, static_cast<std::int64_t>(rows.shape(0)), center.data(),
                     directions.data(), static_cast<std::int64_t>(directions.shape(0)),
                     static_cast<std::int64_t>(directions.shape(1)), out.data(), squares.data(), n_threads);
         },
-        nb::arg("kernel"), array("rows"), array("center"), array("directions"), array("out"), array("squares"), nb::arg("n_threads"),
-        Released());
-    m.def(
-        "nearest_centroids",
-        [](const std::string& kernel, Table<Real> rows, In<double> center, double scale, Table<float> centroids,
-           In<float> half_squares, In<Index> group, In<Offset> group_starts, Out<Index> nearest,
-           int n_threads) {
-            nearest_centroids(kernel_named(kernel), Coordinates<Real>{rows.data(), static_cast<std::int64_t>(rows.shape(1)), scale, 0.0, nullptr, nullptr},
-                              static_cast<std::int64_t>(nearest.shape(0)), center.data(),
-                              CentroidTable{centroids.data(), half_squares.data(),
-                                            static_cast<std::int64_t>(centroids.shape(1)), group_starts.data()},
-                              group.data(), nearest.data(), n_threads);
-        },
-        nb::arg("kernel"), array("rows"), array("center"), nb::arg("scale"), array("centroids"),
-        array("half_squares"), array("group"), array("group_starts"), array("nearest"), nb::arg("n_threads"),
-        Released());
+        nb::arg("kernel"), array("rows"), array("center"), array("directions"), array("out"), array("squares"),
+        nb::arg("n_threads"), Released());
 }
 
 }  // namespace

@@ -6,18 +6,21 @@
 
 namespace diffpeaks {
 
-template <class Real> static std::int64_t n_rows(const Table<Real>& table) {
+template <class Real>
+static std::int64_t n_rows(const Table<Real>& table) {
     return static_cast<std::int64_t>(table.shape(0));
 }
 
 // Without an order, the points of the tree in its own.
 using Order = std::optional<In<Index>>;
 
-template <class Real> static Queries<Real> queries_of(const Table<Real>& values, const Order& order) {
+template <class Real>
+static Queries<Real> queries_of(const Table<Real>& values, const Order& order) {
     return {values.data(), n_rows(values), order ? order->data() : nullptr};
 }
 
-template <class Real> static void bind_tree_of(nb::module_& m, const char* name) {
+template <class Real>
+static void bind_tree_of(nb::module_& m, const char* name) {
     using Tree = KDTree<Real>;
     nb::class_<Tree>(m, name)
         .def(

@@ -27,6 +27,9 @@ struct Coordinates {
     std::int64_t index(std::int64_t i) const { return row ? static_cast<std::int64_t>(row[i]) : i; }
     const Real* at(std::int64_t i) const { return rows + index(i) * n_features; }
     float tail(std::int64_t i) const { return tails ? tails[index(i)] : 0.0f; }
+
+    // For a search among the coordinates themselves, which they represent without error.
+    Coordinates without_error() const { return {rows, n_features, scale, 0.0, nullptr, row}; }
 };
 
 struct Cells {
@@ -35,9 +38,9 @@ struct Cells {
     std::int64_t n_coordinates;
     const double* centroids;  // n_cells x n_coordinates
     double scale;
-    const void* rows;          // the coordinates of the points, where distances are computed from them
-    const Offset* starts;      // first slot of each cell; slots are padded to whole panels
-    const Index* slot_point;   // which point stands there; NO_POINT for padding
+    const void* rows;         // the coordinates of the points, where distances are computed from them
+    const Offset* starts;     // first slot of each cell; slots are padded to whole panels
+    const Index* slot_point;  // which point stands there; NO_POINT for padding
     Bf16* panels;
     float* norms;
     float* half_squares;
@@ -57,8 +60,8 @@ void residual(const A* row, const B* from, std::int64_t n, double scale, float* 
     }
 }
 
-// Coordinates along some directions: dot products of each row, relative to `center`, with the rows of `directions`, which
-// are padded; and the squared norm of the row.
+// Coordinates along some directions: dot products of each row, relative to `center`, with the rows of `directions`,
+// which are padded; and the squared norm of the row.
 template <class Real>
 void project(const Kernel& kernel, const Coordinates<Real>& points, std::int64_t n_rows, const double* center,
              const float* directions, std::int64_t n_directions, std::int64_t n_padded, float* out, float* squares,
@@ -135,50 +138,6 @@ void pack_cells(const Cells& cells, const Coordinates<Real>& points, std::int64_
         return [&, rows = std::vector<float>(static_cast<std::size_t>(3 * cells.n_features))](std::int64_t i) mutable {
             pack_cell(cells, points, first, first + i, rows);
         };
-    });
-}
-
-// Centroids as floats, relative to some centre, padded; those of group g are [starts[g], starts[g + 1]).
-struct CentroidTable {
-    const float* rows;
-    const float* half_squares;
-    std::int64_t n_features;
-    const Offset* starts;
-};
-
-// The first of the largest differences of two arrays.
-inline Index largest(const float* products, const float* half_squares, std::int64_t n) {
-    Index best = 0;
-    float most = -std::numeric_limits<float>::infinity();
-    for (std::int64_t c = 0; c < n; ++c) {
-        const float value = products[c] - half_squares[c];
-        if (value > most) {
-            most = value;
-            best = static_cast<Index>(c);
-        }
-    }
-    return best;
-}
-
-// The nearest centroid to each row of coordinates, among those of the row's group; ties to the lower.
-template <class Real>
-void nearest_centroids(const Kernel& kernel, const Coordinates<Real>& points, std::int64_t n_rows, const double* center,
-                       const CentroidTable& centroids, const Index* group, Index* nearest, int n_threads) {
-    constexpr std::int64_t batch = 16;  // rows of one group are multiplied together
-    const std::int64_t n_features = centroids.n_features;
-    parallel_rows(n_rows, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
-        std::vector<float> rows(static_cast<std::size_t>(batch * n_features), 0.0f), products;
-        for (std::int64_t i = first, end; i < last; i = end) {
-            for (end = i; end < std::min(last, i + batch) && group[end] == group[i]; ++end) {
-                residual(points.at(end), center, points.n_features, points.scale, rows.data() + (end - i) * n_features);
-            }
-            const Offset begin = centroids.starts[group[i]], n = centroids.starts[group[i] + 1] - begin;
-            products.resize(static_cast<std::size_t>(batch * n));
-            kernel.dots(rows.data(), end - i, centroids.rows + begin * n_features, n, n_features, products.data());
-            for (std::int64_t row = i; row < end; ++row) {
-                nearest[row] = static_cast<Index>(begin) + largest(products.data() + (row - i) * n, centroids.half_squares + begin, n);
-            }
-        }
     });
 }
 

@@ -11,17 +11,22 @@ namespace diffpeaks {
 // What a difference adds to the sum that stands for a distance, and how two sums make one. The functions take numbers
 // as well as vectors of them.
 struct SumOfSquares {
-    template <class T> [[gnu::always_inline]] static void add(T& sum, const T& difference) { sum += difference * difference; }
+    template <class T>
+    [[gnu::always_inline]] static void add(T& sum, const T& difference) {
+        sum += difference * difference;
+    }
     [[gnu::always_inline]] static double joined(double sum, double other) { return sum + other; }
 };
 struct SumOfSizes {  // Minkowski's p = 1
-    template <class T> [[gnu::always_inline]] static void add(T& sum, const T& difference) {
+    template <class T>
+    [[gnu::always_inline]] static void add(T& sum, const T& difference) {
         sum += difference < T{} ? -difference : difference;
     }
     [[gnu::always_inline]] static double joined(double sum, double other) { return sum + other; }
 };
 struct LargestSize {  // Minkowski's p = infinity
-    template <class T> [[gnu::always_inline]] static void add(T& sum, const T& difference) {
+    template <class T>
+    [[gnu::always_inline]] static void add(T& sum, const T& difference) {
         const T size = difference < T{} ? -difference : difference;
         sum = size > sum ? size : sum;
     }
@@ -30,8 +35,8 @@ struct LargestSize {  // Minkowski's p = infinity
 
 // A sum of differences in double. In every full block of n_lanes features each lane sums its own feature; the lanes
 // are added in halves, then come the remaining features in order. Vector units of any width give the same number, and
-// without contraction to fused multiply-add every processor does. The functions are static because they are compiled for
-// several instruction sets, and the linker must not take one for another.
+// without contraction to fused multiply-add every processor does. The functions are static because they are compiled
+// for several instruction sets, and the linker must not take one for another.
 constexpr int n_lanes = 16;
 
 template <class Add, int stride, class Real>
@@ -67,14 +72,16 @@ struct Measure {
     double factor;
     double zero;
 
-    template <class Real> Real distance(double sum) const {
+    template <class Real>
+    Real distance(double sum) const {
         const Real value = static_cast<Real>(factor * (root ? std::sqrt(sum) : sum));
         return static_cast<double>(value) < zero ? Real{0} : value;
     }
 
     // No pair at most so far apart has a larger sum, when sums are computed in Real. Each term and each partial sum is
     // rounded a few times, and what is too small for Real vanishes.
-    template <class Real> Real largest_sum(double distance, std::int64_t n_features) const {
+    template <class Real>
+    Real largest_sum(double distance, std::int64_t n_features) const {
         const double reach = (distance < zero ? zero : distance) / factor;
         const double n_roundings = 2.0 * static_cast<double>(n_features) + 20.0;
         const double slack = 1.0 + n_roundings * static_cast<double>(std::numeric_limits<Real>::epsilon());
@@ -84,7 +91,8 @@ struct Measure {
 };
 
 // Calls f with what a Minkowski distance of that order adds up.
-template <class F> void with_order(double order, F f) {
+template <class F>
+void with_order(double order, F f) {
     if (order == 1) return f(SumOfSizes());
     if (order == 2) return f(SumOfSquares());
     if (std::isinf(order)) return f(LargestSize());

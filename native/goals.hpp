@@ -59,7 +59,8 @@ class NearestGoal {
             list.back() = entry;
             std::push_heap(list.begin(), list.end());
         }
-        if (static_cast<std::int64_t>(list.size()) == n_neighbors_) lower_limit_to(query, static_cast<double>(list.front().first));
+        if (static_cast<std::int64_t>(list.size()) == n_neighbors_)
+            lower_limit_to(query, static_cast<double>(list.front().first));
     }
 
     // Writes the list of a query as a row.
@@ -99,7 +100,8 @@ class BallGoal {
     using Entry = std::pair<Real, Index>;
 
     // cell_limits: for each cell the largest squared distance that a reach of its members allows
-    BallGoal(const double* reach, const double* cell_limits, const Measure& measure, std::vector<std::vector<Entry>>* rows)
+    BallGoal(const double* reach, const double* cell_limits, const Measure& measure,
+             std::vector<std::vector<Entry>>* rows)
         : reach_(reach), cell_limits_(cell_limits), measure_(measure), rows_(rows) {}
 
     std::int64_t n_wanted() const { return std::numeric_limits<std::int64_t>::max(); }
@@ -116,7 +118,8 @@ class BallGoal {
 
     void offer(std::int64_t query, Index point, double squared) {
         const Real distance = measure_.distance<Real>(squared);
-        if (static_cast<double>(distance) <= reach_[point]) lists_[static_cast<std::size_t>(query)].emplace_back(distance, point);
+        if (static_cast<double>(distance) <= reach_[point])
+            lists_[static_cast<std::size_t>(query)].emplace_back(distance, point);
     }
 
     void finish(std::int64_t query, std::int64_t row) {
@@ -136,11 +139,10 @@ class BallGoal {
 // The cells, themselves points, whose squared distance to a query plus their own spread is within the query's bound.
 class CellGoal {
   public:
-    CellGoal(const float* spread, double spread_weight) : spread_(spread), weight_(spread_weight) {}
+    CellGoal(const float* spread, double spread_weight, std::vector<double> bounds)
+        : spread_(spread), weight_(spread_weight), bounds_(std::move(bounds)) {}
 
     std::int64_t n_wanted() const { return std::numeric_limits<std::int64_t>::max(); }
-
-    void set_bounds(std::vector<double> bounds) { bounds_ = std::move(bounds); }
 
     void begin(std::int64_t n_queries) {
         found_.resize(static_cast<std::size_t>(n_queries));

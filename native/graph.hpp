@@ -10,8 +10,8 @@
 
 namespace diffpeaks {
 
-using Index = std::int32_t;    // a point
-using Offset = std::int64_t;   // a position in the flat arrays, which may hold more than 2^31 entries
+using Index = std::int32_t;   // a point
+using Offset = std::int64_t;  // a position in the flat arrays, which may hold more than 2^31 entries
 
 constexpr Index NO_POINT = -1;
 

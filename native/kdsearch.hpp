@@ -12,14 +12,16 @@ namespace diffpeaks {
 
 // One query after another in one tree. Sums computed in Real sort out what is too far; the distances of what remains
 // are computed as everywhere else.
-template <class Add, class Real> class TreeQuery {
-public:
+template <class Add, class Real>
+class TreeQuery {
+  public:
     TreeQuery(const KDTree<Real>& tree, const Measure& measure)
         : tree_(tree), measure_(measure), scan_(widest_scan<Add, Real>()) {}
 
     // Offers a target every point in its radius, which may shrink with what it takes: first a leaf near the query, then
     // what is next to that in the tree.
-    template <class Target> void visit(const Real* query, std::int64_t leaf, Target& target) {
+    template <class Target>
+    void visit(const Real* query, std::int64_t leaf, Target& target) {
         std::int64_t number = leaf;
         Real limit = limit_of(target);
         offer({Real{0}, 0, number}, query, limit, target);
@@ -46,7 +48,7 @@ public:
         return number;
     }
 
-private:
+  private:
     struct Item {
         Real sum;
         int level;
@@ -58,7 +60,8 @@ private:
     Scan<Real> scan_;
     std::vector<Item> stack_;
 
-    template <class Target> Real limit_of(const Target& target) const {
+    template <class Target>
+    Real limit_of(const Target& target) const {
         return measure_.template largest_sum<Real>(target.radius(), tree_.n_features());
     }
 
@@ -66,7 +69,8 @@ private:
         return sum_of_differences<Add, leaf_size>(query, tree_.leaf(leaf) + i, tree_.n_features());
     }
 
-    template <class Target> void offer(const Item& item, const Real* query, Real& limit, Target& target) {
+    template <class Target>
+    void offer(const Item& item, const Real* query, Real& limit, Target& target) {
         if (is_refused(item, query, target)) return;
         if (item.level > 0) {
             push_children(query, item.level, item.number, NO_POINT, limit);
@@ -78,7 +82,8 @@ private:
 
     // However many points are tied, at one place or at a distance that rounds to zero, the first tells whether the
     // target takes any.
-    template <class Target> bool is_refused(const Item& item, const Real* query, const Target& target) const {
+    template <class Target>
+    bool is_refused(const Item& item, const Real* query, const Target& target) const {
         const Members& members = tree_.members(item.level, item.number);
         if (!members.one_place) return !target.takes({Real{0}, members.first});
         const double sum = sum_to(query, KDTree<Real>::first_leaf(item.level, item.number), 0);
@@ -100,7 +105,8 @@ private:
         }
     }
 
-    template <class Target> void offer_leaf(std::int64_t leaf, const Real* query, Real limit, Target& target) const {
+    template <class Target>
+    void offer_leaf(std::int64_t leaf, const Real* query, Real limit, Target& target) const {
         std::uint32_t near = scan_.points_within(query, tree_.leaf(leaf), tree_.n_features(), limit);
         const int count = tree_.leaf_count(leaf);
         if (count < leaf_size) near &= (std::uint32_t{1} << count) - 1;
@@ -120,7 +126,8 @@ private:
 
 // The queries of a search and the order in which they are taken, where neighbours should follow each other; without
 // one the queries are the points of the tree, in its own order.
-template <class Real> struct Queries {
+template <class Real>
+struct Queries {
     const Real* values;
     std::int64_t n;
     const Index* order;

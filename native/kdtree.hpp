@@ -21,8 +21,9 @@ struct Members {
 
 // Its shape follows from the number of points alone. Points in tree order fill leaves of leaf_size; n_children
 // neighbouring items of one level (leaves are level 0) make an item of the next, up to the root.
-template <class Real> class KDTree {
-public:
+template <class Real>
+class KDTree {
+  public:
     KDTree(const Real* points, std::int64_t n_points, std::int64_t n_features, int n_threads)
         : n_points_(n_points), n_features_(n_features), order_(static_cast<std::size_t>(n_points)) {
         sort_points(points, n_threads);
@@ -59,7 +60,7 @@ public:
         return item;
     }
 
-private:
+  private:
     struct Level {
         std::int64_t n_items;
         std::vector<Real> boxes;  // of n_children items together: for every feature all lower, then all upper sides

@@ -11,7 +11,7 @@ using namespace diffpeaks;
 namespace diffpeaks {
 void bind_cells(nb::module_& m);
 void bind_tree(nb::module_& m);
-}
+}  // namespace diffpeaks
 
 static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
     return {static_cast<Index>(indptr.shape(0) - 1), indptr.data(), indices.data()};
@@ -19,7 +19,8 @@ static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
 
 static std::int64_t n_rows_of(const In<Offset>& indptr) { return static_cast<std::int64_t>(indptr.shape(0)) - 1; }
 
-template <class Real> void bind_for(nb::module_& m) {
+template <class Real>
+void bind_for(nb::module_& m) {
     m.def(
         "first_fault",
         [](In<Offset> indptr, In<Index> indices, In<Real> distances) {

@@ -13,7 +13,8 @@ constexpr int leaf_size = 32;  // points of a leaf: a bit of a mask each
 constexpr int n_children = 8;  // boxes of a node
 
 // A vector register of so many bytes, and what the loops below need of it.
-template <class Real, int n_bytes> struct Lanes {
+template <class Real, int n_bytes>
+struct Lanes {
     typedef Real Vector __attribute__((vector_size(n_bytes)));
     using Bit = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
     typedef Bit Bits __attribute__((vector_size(n_bytes)));
@@ -106,7 +107,8 @@ inline __attribute__((always_inline)) void ranks_among(const Real* values, int n
 
 // The loops are compiled for each width of vector unit and chosen when the program runs; beyond 256 bits nothing is
 // gained. Without fused multiply-add every width gives the same numbers.
-template <class Real> struct Scan {
+template <class Real>
+struct Scan {
     using Rank = typename Lanes<Real, 16>::Bit;
     std::uint32_t (*points_within)(const Real* query, const Real* leaf, std::int64_t n_features, Real bound);
     void (*sums_to_boxes)(const Real* query, const Real* boxes, std::int64_t n_features, Real* result);
@@ -114,7 +116,8 @@ template <class Real> struct Scan {
 };
 
 #define DIFFPEAKS_SCAN(Name, n_bytes, target)                                                                          \
-    template <class Add, class Real> struct Name {                                                                     \
+    template <class Add, class Real>                                                                                   \
+    struct Name {                                                                                                      \
         target static std::uint32_t points(const Real* query, const Real* leaf, std::int64_t n_features, Real bound) { \
             return points_within<Add, Real, n_bytes>(query, leaf, n_features, bound);                                  \
         }                                                                                                              \
@@ -133,7 +136,8 @@ DIFFPEAKS_SCAN(Scan256, 32, __attribute__((target("avx2"))))
 #endif
 #undef DIFFPEAKS_SCAN
 
-template <class Add, class Real> Scan<Real> widest_scan() {
+template <class Add, class Real>
+Scan<Real> widest_scan() {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) return Scan256<Add, Real>::loops();
 #endif

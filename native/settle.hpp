@@ -30,8 +30,8 @@ void pair_distances(const Real* queries, const Real* points, std::int64_t n_feat
     });
 }
 
-// Of each row keeps the entries that are not proved to lie behind its n_nearest smallest values: those up to the last of
-// them plus twice the slack of the row. Entries move to the front; kept[row] says how many there are.
+// Of each row keeps the entries that are not proved to lie behind its n_nearest smallest values: those up to the last
+// of them plus twice the slack of the row. Entries move to the front; kept[row] says how many there are.
 template <class Real>
 void keep_nearest(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* values, const double* slack,
                   std::int64_t n_nearest, Offset* kept) {

@@ -12,7 +12,8 @@
 namespace diffpeaks {
 
 // A point and its distance, which compare by (distance, index).
-template <class Real> struct Entry {
+template <class Real>
+struct Entry {
     Real distance;
     Index point;
 
@@ -22,7 +23,8 @@ template <class Real> struct Entry {
 };
 
 // Some points of a leaf.
-template <class Real> struct Batch {
+template <class Real>
+struct Batch {
     int n = 0;
     Real distances[leaf_size];
     Index points[leaf_size];
@@ -31,8 +33,9 @@ template <class Real> struct Batch {
 };
 
 // The nearest points met so far.
-template <class Real> class Nearest {
-public:
+template <class Real>
+class Nearest {
+  public:
     explicit Nearest(std::int64_t most) : most_(static_cast<std::size_t>(most)) { entries_.reserve(most_ + leaf_size); }
 
     void clear() { entries_.clear(); }
@@ -53,7 +56,7 @@ public:
         return entries_;
     }
 
-private:
+  private:
     static constexpr std::size_t longest_sorted = 64;  // beyond, a heap moves fewer entries
     static constexpr int smallest_ranked = 8;          // below, entries one by one cost less than their ranks
 
@@ -104,8 +107,9 @@ private:
 };
 
 // All points of a closed ball, or only their number.
-template <class Real> class Ball {
-public:
+template <class Real>
+class Ball {
+  public:
     explicit Ball(bool keeps) : keeps_(keeps) {}
 
     void start(double radius) {
@@ -128,7 +132,7 @@ public:
         return entries_;
     }
 
-private:
+  private:
     bool keeps_;
     double radius_ = 0;
     Offset n_points_ = 0;

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.preprocessing import normalize
 
 from diffpeaks import ApproximateSearch, DensityPeaks, NeighborGraph, neighbor_graph
 from diffpeaks._native import kernels
@@ -114,10 +115,11 @@ def test_exact_on_adversarial_data(name, dtype):
     np.testing.assert_array_equal(cells.distances, brute.distances)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine", "inner_product"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_balls_and_new_samples_equal_brute_force(metric, dtype):
-    X, queries = cloud(2000, 40, dtype=dtype), cloud(100, 40, seed=5, dtype=dtype)
+    X, queries = (normalize(cloud(n, 40, seed, dtype)) for n, seed in ((2000, 0), (100, 5)))
+    X, queries = (2 * X, queries) if metric != "inner_product" else (X, queries)
     radius = float(np.median(neighbor_graph(X, 30, metric=metric).reach))
     cells, brute = (searchable(X, metric, search) for search in ("cells", "brute"))
     reach = np.random.default_rng(0).uniform(0, 2 * radius, len(X))
@@ -130,6 +132,17 @@ def test_balls_and_new_samples_equal_brute_force(metric, dtype):
     for ask in asks:
         for mine, other in zip(ask(cells), ask(brute), strict=True):
             np.testing.assert_array_equal(mine, other)
+
+
+def test_the_inner_product_of_unit_vectors():
+    X = normalize(cloud(300, 50, dtype=np.float64))
+    graph = neighbor_graph(X, 7, metric="inner_product")
+    owners = np.repeat(np.arange(300), 7)
+    expected = 1 - np.sum(X[owners] * X[graph.indices], axis=1)
+    np.testing.assert_allclose(graph.distances, expected, atol=1e-12)
+    np.testing.assert_array_equal(graph.indices, neighbor_graph(X, 7, metric="cosine").indices)
+    with pytest.raises(ValueError, match=r"row 4 has length 2 .* use metric='cosine'"):
+        neighbor_graph(np.where(np.arange(300)[:, None] == 4, 2 * X, X), 7, metric="inner_product")
 
 
 def test_far_queries_are_answered():
@@ -147,7 +160,9 @@ def test_zero_vectors_have_no_direction():
 
 
 def test_other_metrics_are_refused():
-    with pytest.raises(ValueError, match="needs dense points and a Euclidean or cosine metric"):
+    with pytest.raises(
+        ValueError, match="needs dense points and a Euclidean, cosine or inner product metric"
+    ):
         neighbor_graph(cloud(50, 30), 5, metric="manhattan", search="cells")
 
 

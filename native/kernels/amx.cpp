@@ -48,8 +48,15 @@ struct TileUnit : Choose512 {
 
 }  // namespace
 
-const Kernel amx_kernel{
-    "amx", false, TileUnit::rows, scan_by_rows<PairUnit<4>, TileUnit>, shift_row<Bf16>, dot_rows, count_values,
-    keep_values_512, squared_distance<float>, squared_distance<double>};
+const Kernel amx_kernel{"amx",
+                        false,
+                        TileUnit::rows,
+                        scan_by_rows<PairUnit<4>, TileUnit>,
+                        shift_row<Bf16>,
+                        dot_rows,
+                        count_values,
+                        keep_values_512,
+                        squared_distance<float>,
+                        squared_distance<double>};
 
 }  // namespace diffpeaks

@@ -46,11 +46,11 @@ struct Unit {
                       std::int32_t slot, float* bounds, std::int32_t* slots) {
         int count = 0;
         for (int half = 0; half < panel_width; half += width) {
-            const __m256 bound = _mm256_fmadd_ps(
-                _mm256_set1_ps(slack), _mm256_loadu_ps(norms + half),
-                _mm256_sub_ps(_mm256_loadu_ps(products + half), _mm256_loadu_ps(half_squares + half)));
-            unsigned kept = static_cast<unsigned>(
-                _mm256_movemask_ps(_mm256_cmp_ps(bound, _mm256_set1_ps(need), _CMP_GE_OQ)));
+            const __m256 bound =
+                _mm256_fmadd_ps(_mm256_set1_ps(slack), _mm256_loadu_ps(norms + half),
+                                _mm256_sub_ps(_mm256_loadu_ps(products + half), _mm256_loadu_ps(half_squares + half)));
+            unsigned kept =
+                static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(bound, _mm256_set1_ps(need), _CMP_GE_OQ)));
             if (!kept) continue;
             float values[width];
             _mm256_storeu_ps(values, bound);
@@ -66,8 +66,7 @@ struct Unit {
 
 }  // namespace
 
-const Kernel avx2_kernel{
-    "avx2", true, 6, scan_by_rows<Unit<3>, Unit<6>>, shift_row<float>, dot_rows, count_values,
-    keep_values, squared_distance<float>, squared_distance<double>};
+const Kernel avx2_kernel{"avx2",   true,         6,           scan_by_rows<Unit<3>, Unit<6>>, shift_row<float>,
+                         dot_rows, count_values, keep_values, squared_distance<float>,        squared_distance<double>};
 
 }  // namespace diffpeaks

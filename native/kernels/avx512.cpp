@@ -43,8 +43,15 @@ struct Unit : Choose512 {
 
 }  // namespace
 
-const Kernel avx512_kernel{
-    "avx512", true, 12, scan_by_rows<Unit<4>, Unit<12>>, shift_row<float>, dot_rows, count_values,
-    keep_values_512, squared_distance<float>, squared_distance<double>};
+const Kernel avx512_kernel{"avx512",
+                           true,
+                           12,
+                           scan_by_rows<Unit<4>, Unit<12>>,
+                           shift_row<float>,
+                           dot_rows,
+                           count_values,
+                           keep_values_512,
+                           squared_distance<float>,
+                           squared_distance<double>};
 
 }  // namespace diffpeaks

@@ -11,9 +11,8 @@ namespace {
 struct Choose512 {
     static int choose(const float* products, const float* norms, const float* half_squares, float slack, float need,
                       std::int32_t slot, float* bounds, std::int32_t* slots) {
-        const __m512 bound = _mm512_fmadd_ps(
-            _mm512_set1_ps(slack), _mm512_loadu_ps(norms),
-            _mm512_sub_ps(_mm512_loadu_ps(products), _mm512_loadu_ps(half_squares)));
+        const __m512 bound = _mm512_fmadd_ps(_mm512_set1_ps(slack), _mm512_loadu_ps(norms),
+                                             _mm512_sub_ps(_mm512_loadu_ps(products), _mm512_loadu_ps(half_squares)));
         const __mmask16 kept = _mm512_cmp_ps_mask(bound, _mm512_set1_ps(need), _CMP_GE_OQ);
         if (!kept) return 0;
         const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -18,9 +18,9 @@ constexpr int most_tile_rows = 32;  // queries that a kernel takes at once, at m
 struct QueryTile {
     const void* values;  // rows of n_features
     std::int64_t n_features;
-    int n_rows;            // memory is there for a whole tile
-    const float* slack;    // how much a product with a member of norm one may be too small
-    const float* need;     // what a product must reach, for each query
+    int n_rows;               // memory is there for a whole tile
+    const float* slack;       // how much a product with a member of norm one may be too small
+    const float* need;        // what a product must reach, for each query
     const std::int32_t* row;  // which row of the pending lists belongs to each query
 };
 
@@ -43,8 +43,8 @@ struct Pending {
 
 // A query against a cell: what the shift to the cell's coordinates left.
 struct Shifted {
-    float square;         // squared norm of the query in these coordinates
-    float rounding;       // squared norm of what was lost to bf16
+    float square;    // squared norm of the query in these coordinates
+    float rounding;  // squared norm of what was lost to bf16
 };
 
 struct Kernel {

@@ -43,8 +43,7 @@ struct Unit {
 
 }  // namespace
 
-const Kernel portable_kernel{
-    "portable", true, Unit::rows, scan_panels<Unit>, shift_row<float>, dot_rows, count_values,
-    keep_values, squared_distance<float>, squared_distance<double>};
+const Kernel portable_kernel{"portable", true,         Unit::rows,  scan_panels<Unit>,       shift_row<float>,
+                             dot_rows,   count_values, keep_values, squared_distance<float>, squared_distance<double>};
 
 }  // namespace diffpeaks

@@ -5,6 +5,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, neighbor_graph
+from diffpeaks.neighbors.plan import Plan, plan
 from diffpeaks.order import NOISE
 from diffpeaks.stationary import ConvergenceError
 
@@ -20,5 +21,7 @@ __all__ = [
     "LocalContrast",
     "NaiveDensity",
     "NeighborGraph",
+    "Plan",
     "neighbor_graph",
+    "plan",
 ]

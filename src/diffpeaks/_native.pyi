@@ -89,3 +89,83 @@ class KDTree:
     ) -> None: ...
 
 def kd_tree(points: Real, n_threads: int) -> KDTree: ...
+
+FEATURE_BLOCK: int
+PANEL_WIDTH: int
+
+def kernels() -> list[str]: ...
+def first_equal(points: Real, first: Index, n_threads: int) -> None: ...
+def project(
+    kernel: str,
+    rows: Real,
+    center: NDArray[np.float64],
+    directions: NDArray[np.float32],
+    out: NDArray[np.float32],
+    squares: NDArray[np.float32],
+    n_threads: int,
+) -> None: ...
+
+class _Queries:
+    def __init__(
+        self,
+        rows: Real,
+        coordinates: Real,
+        tails: NDArray[np.float32],
+        error: float,
+        block_starts: Offset,
+        block_origins: NDArray[np.float64],
+        order: Index,
+    ) -> None: ...
+
+class QueriesFloat(_Queries): ...
+class QueriesDouble(_Queries): ...
+class QueriesDoubleAlong(_Queries): ...
+
+class Probes:
+    """Which cells are visited; all of them without arguments."""
+
+    def __init__(
+        self,
+        beside: Index = ...,
+        n_probes: int = ...,
+        spread_weight: float = ...,
+        reach: float = ...,
+        centroids: PackedCells = ...,
+        rows: Real = ...,
+    ) -> None: ...
+
+class PackedCells:
+    def __init__(
+        self,
+        centroids: NDArray[np.float64],
+        scale: float,
+        starts: Offset,
+        slot_point: Index,
+        n_features: int,
+    ) -> None: ...
+    def pack(
+        self, rows: Real, tails: NDArray[np.float32], row: Index, first: int, last: int, n_threads: int
+    ) -> None: ...
+    def put_farther(self, squares: NDArray[np.float32]) -> None: ...
+    def spread(self) -> NDArray[np.float32]: ...
+    def nearest(
+        self,
+        kernel: str,
+        queries: _Queries,
+        points: Real,
+        probes: Probes,
+        measure: Measure,
+        indices: Index,
+        distances: Real,
+        n_threads: int,
+    ) -> None: ...
+    def within(
+        self,
+        kernel: str,
+        queries: _Queries,
+        points: Real,
+        reach: NDArray[np.float64],
+        cell_reach: NDArray[np.float64],
+        measure: Measure,
+        n_threads: int,
+    ) -> tuple[Offset, Index, Real]: ...

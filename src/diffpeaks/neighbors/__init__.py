@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks._validation import check_finite, n_threads
+from diffpeaks._validation import check_finite, check_positive, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cell_search import ApproximateSearch
 from diffpeaks.neighbors.choice import check_search
@@ -37,6 +37,7 @@ def neighbor_graph(
     search: Any = "auto",
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
+    memory_limit: int | None = None,
 ) -> NeighborGraph:
     """Neighbours of each point of X.
 
@@ -51,7 +52,8 @@ def neighbor_graph(
         All points at distance `radius` or less. With both, each row holds whichever is more, so
         that either graph can be filtered from the result.
     metric : str or callable
-        Any metric of scikit-learn. Cosine is the distance 1 - cos.
+        Any metric of scikit-learn. Cosine is the distance 1 - cos; "inner_product" is 1 - x.y of rows
+        that have length 1 already, and needs no copy of them.
     search : {"auto", "exact", "approximate", "tree", "cells", "brute"}, ApproximateSearch or an index
         "exact" takes a kd-tree in low dimension ("tree"), matrix products over cells of points for
         Euclidean and cosine distances in high dimension ("cells"), and blocks of all distances for
@@ -65,6 +67,10 @@ def neighbor_graph(
         Threads; None means all cores. The result does not depend on it.
     metric_params : dict, optional
         Further arguments of the metric.
+    memory_limit : int, optional
+        Bytes that the search may take beside X and the graph. The searches "cells" and "brute" then
+        work in chunks, as small as needed; the others refuse a limit below what they take, which
+        `plan` predicts.
 
     Examples
     --------
@@ -78,7 +84,7 @@ def neighbor_graph(
         X = _checked_points(X, metric)
         space = space_of(X, metric, metric_params)
         return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
-    points = searchable(X, metric, search, n_jobs, metric_params)
+    points = searchable(X, metric, search, n_jobs, metric_params, memory_limit)
     if n_neighbors is None and radius is None and isinstance(points, PointSet):
         raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
     return points.graph(n_neighbors, radius)
@@ -100,8 +106,11 @@ def searchable(
     search: Any = "auto",
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
+    memory_limit: int | None = None,
 ) -> PointSet | GivenGraph:
     """X with its metric and search, checked."""
+    if memory_limit is not None:
+        memory_limit = int(check_positive("memory_limit", memory_limit))
     X = graph_from_tables(X)
     check_search(search)
     if is_precomputed(metric):
@@ -113,9 +122,9 @@ def searchable(
             return GivenGraph(X)
         if sp.issparse(X):
             return GivenGraph(graph_from_sparse(X))
-        return PointSet(space_from_matrix(X), "brute", n_jobs)
+        return PointSet(space_from_matrix(X), "brute", n_jobs, memory_limit)
     X = _checked_points(X, metric)
-    return PointSet(space_of(X, metric, metric_params), search, n_jobs)
+    return PointSet(space_of(X, metric, metric_params), search, n_jobs, memory_limit)
 
 
 def _checked_points(X: Any, metric: Any) -> Any:

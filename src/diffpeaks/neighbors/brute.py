@@ -36,8 +36,9 @@ class BruteSearch(ExactSearch):
 
     name = "brute"
 
-    def __init__(self, space: Space, n_threads: int) -> None:
+    def __init__(self, space: Space, n_threads: int, block_entries: int = _BLOCK_ENTRIES) -> None:
         self.space, self.n_threads = space, n_threads
+        self._block_entries = min(block_entries, _BLOCK_ENTRIES)
         self._locations = space.locations()
         distinct = self._locations.all_distinct
         self._distinct = space if distinct else space.restricted(self._locations.representatives)
@@ -78,7 +79,7 @@ class BruteSearch(ExactSearch):
 
     def _in_blocks(self, queries: Any, select: Callable[[Any], Neighbors]) -> Neighbors:
         n_queries = queries.shape[0]
-        step = max(1, _BLOCK_ENTRIES // (self.n_threads * self._locations.n_locations))
+        step = max(1, self._block_entries // (self.n_threads * self._locations.n_locations))
         blocks = [queries[first : first + step] for first in range(0, n_queries, step)]
         parts: list[Neighbors] = []
         n_entries = 0

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from diffpeaks._native import sort_rows
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
+from diffpeaks.neighbors.cells import SAMPLE_PER_CELL
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, first_of_rows
-from diffpeaks.neighbors.join import CellJoin
+from diffpeaks.neighbors.coordinates import padded
+from diffpeaks.neighbors.join import CellJoin, checked_measure
 
 _CELL_SIZE = 512
 _APPROXIMATE_CELL_SIZE = 64  # small cells need fewer comparisons for a recall
@@ -20,9 +22,15 @@ _APPROXIMATE_COMPARED = 2000  # points that a query is compared with, about
 _FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
 
 
-def can_join(space: Space) -> bool:
-    """Whether distances are those of dense points in Euclidean space, or functions of these."""
-    return space.measure is not None and space.minkowski_order == 2
+def bytes_for_cells(n_samples: int, n_features: int, approximate: bool) -> int:
+    """Memory that a search over cells takes beside points and graph, at most."""
+    width = padded(n_features)
+    n_cells = n_samples // (_APPROXIMATE_CELL_SIZE if approximate else _CELL_SIZE) + 1
+    members = n_samples * (2 * width + 24)  # in bf16, or fewer directions in float and in bf16; and places
+    sample = 2 * 4 * min(n_samples, SAMPLE_PER_CELL * n_cells) * width
+    centroids = n_cells * width * 16
+    beside = n_cells * 4 * 512 if approximate else 0
+    return max(members, sample) + centroids + beside + (48 << 20)
 
 
 class CellSearch(ExactSearch):
@@ -31,11 +39,7 @@ class CellSearch(ExactSearch):
     name = "cells"
 
     def __init__(self, space: Space, n_threads: int) -> None:
-        if not can_join(space):
-            raise ValueError(
-                f"search={self.name!r} needs dense points and a Euclidean or cosine metric; "
-                "use search='exact'"
-            )
+        checked_measure(space)
         self.space, self.n_threads = space, n_threads
         self._locations = space.locations()
         distinct = self._locations.all_distinct

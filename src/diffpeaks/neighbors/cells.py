@@ -2,96 +2,92 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._native import PANEL_WIDTH, PackedCells, nearest_centroids
+from diffpeaks._native import (
+    PANEL_WIDTH,
+    PackedCells,
+    Probes,
+    QueriesDouble,
+    QueriesDoubleAlong,
+    QueriesFloat,
+)
 from diffpeaks.graph import offsets
-from diffpeaks.neighbors.coordinates import Coordinates, padded
+from diffpeaks.neighbors.contract import Measure
+from diffpeaks.neighbors.coordinates import NO_TAILS, Coordinates, padded
 from diffpeaks.neighbors.kernel import kernel_name
 from diffpeaks.order import NO_POINT
 
-_SAMPLE_PER_CELL = 32
-_SAMPLE_PER_GROUP = 256
-_ROUNDS = 3
+SAMPLE_PER_CELL = 16
+_ROUNDS = 2
+_BLOCK_ROWS = 256
+_SQUARES = Measure(2.0, squared=True)
+_FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+# by the dtypes of points and coordinates
+QUERIES = {
+    (_FLOAT, _FLOAT): QueriesFloat,
+    (_DOUBLE, _DOUBLE): QueriesDouble,
+    (_DOUBLE, _FLOAT): QueriesDoubleAlong,
+}
 
 
-class Frame(NamedTuple):
-    """Rows of numbers, and what to subtract from them and multiply them with."""
+class CentroidSearch:
+    """Finds the nearest of some centroids: they are points, and all in one cell."""
 
-    rows: NDArray[Any]
-    center: NDArray[np.float64]
-    scale: float
+    def __init__(self, centroids: NDArray[Any], scale: float, n_threads: int) -> None:
+        self.centroids, self._n_threads = centroids, n_threads
+        self._middle = centroids.mean(axis=0, dtype=np.float64, keepdims=True)
+        everything = np.zeros(len(centroids), np.int32)
+        self._packed = packed_cells(centroids, NO_TAILS, everything, self._middle, scale, n_threads)
 
-    def nearest(
-        self, centroids: NDArray[np.float32], group: Any, starts: Any, n_threads: int
-    ) -> NDArray[np.int32]:
-        """The nearest centroid to each row, among those of the row's group."""
-        half_squares = np.einsum("ij,ij->i", centroids, centroids) / 2
-        nearest = np.empty(len(self.rows), np.int32)
-        nearest_centroids(
-            kernel_name(),
-            *self,
-            centroids,
-            half_squares,
-            group,
-            np.asarray(starts, np.int64),
-            nearest,
-            n_threads,
+    def nearest(self, rows: NDArray[Any]) -> NDArray[np.int32]:
+        """The nearest centroid to each row, ties to the lower."""
+        order = np.arange(len(rows), dtype=np.int32)
+        starts = np.append(np.arange(0, len(rows), _BLOCK_ROWS), len(rows)).astype(np.int64)
+        origins = np.repeat(self._middle, len(starts) - 1, axis=0)
+        queries = QUERIES[rows.dtype, rows.dtype](rows, rows, NO_TAILS, 0.0, starts, origins, order)
+        found, distances = np.empty((len(rows), 1), np.int32), np.empty((len(rows), 1), rows.dtype)
+        self._packed.nearest(
+            kernel_name(), queries, self.centroids, Probes(), _SQUARES, found, distances, self._n_threads
         )
-        return nearest
-
-    def nearest_of_all(self, centroids: NDArray[np.float32], n_threads: int) -> NDArray[np.int32]:
-        """The nearest centroid to each row."""
-        return self.nearest(centroids, np.zeros(len(self.rows), np.int32), [0, len(centroids)], n_threads)
+        return found[:, 0]
 
 
-class CentroidTree:
-    """Centroids in two levels: a point finds its group, then its cell in the group.
-
-    The number of cells of a group goes with its number of points, so that no cell becomes a giant.
-    """
-
-    def __init__(self, sample: NDArray[np.float32], n_cells: int, n_threads: int) -> None:
-        random = np.random.RandomState(0)
-        n_groups = max(1, round(np.sqrt(n_cells)))
-        some = random.permutation(len(sample))[: _SAMPLE_PER_GROUP * n_groups]
-        self.groups = _k_means(sample[some], n_groups, random, n_threads)
-        label = _as_they_are(sample).nearest_of_all(self.groups, n_threads)
-        order = np.argsort(label, kind="stable")
-        ends = offsets(np.bincount(label, minlength=len(self.groups)))
-        parts = []
-        for group, (begin, end) in enumerate(pairwise(ends)):
-            n_inside = max(1, round((end - begin) * n_cells / len(sample)))
-            members = sample[order[begin:end]] if end > begin else self.groups[group : group + 1]
-            parts.append(_k_means(members, n_inside, random, n_threads))
-        self.cells = np.concatenate(parts)
-        self.starts = offsets(np.array([len(part) for part in parts]))
-
-    def nearest(self, frame: Frame, n_threads: int) -> NDArray[np.int32]:
-        """The cell of each row: the nearest of the nearest group."""
-        group = frame.nearest_of_all(self.groups, n_threads)
-        return frame.nearest(self.cells, group, self.starts, n_threads)
-
-
-def _as_they_are(rows: NDArray[np.float32]) -> Frame:
-    return Frame(rows, np.zeros(rows.shape[1]), 1.0)
-
-
-def _k_means(sample: NDArray[np.float32], n_cells: int, random: Any, n_threads: int) -> NDArray[np.float32]:
+def k_means(sample: NDArray[Any], n_cells: int, scale: float, n_threads: int) -> NDArray[Any]:
     """Centroids after a few rounds; one that loses all its points is dropped."""
-    centroids = sample[random.permutation(len(sample))[:n_cells]]
-    for _ in range(_ROUNDS if len(centroids) > 1 else 1):
-        label = _as_they_are(sample).nearest_of_all(centroids, n_threads)
-        counts = np.bincount(label, minlength=len(centroids))
+    random = np.random.RandomState(0)
+    centroids = sample[np.sort(random.permutation(len(sample))[:n_cells])]
+    for _ in range(_ROUNDS):
+        label = CentroidSearch(centroids, scale, n_threads).nearest(sample)
+        counts = np.bincount(label)
         counts = counts[counts > 0]
         sums = np.add.reduceat(sample[np.argsort(label, kind="stable")], offsets(counts)[:-1], axis=0)
-        centroids = (sums / counts[:, None]).astype(np.float32)
+        centroids = (sums / counts[:, None]).astype(sample.dtype)
     return centroids
+
+
+def _ordered(centroids: NDArray[Any], scale: float, n_threads: int) -> NDArray[Any]:
+    """Centroids that lie together one after the other: what one block of queries loads, the next one uses."""
+    anchors = centroids[:: max(1, round(np.sqrt(len(centroids))))]
+    nearest = CentroidSearch(np.ascontiguousarray(anchors), scale, n_threads).nearest(centroids)
+    return centroids[np.argsort(nearest, kind="stable")]
+
+
+def packed_cells(
+    table: Any, tails: Any, cell_of: NDArray[np.int32], centroids: Any, scale: float, n_threads: int
+) -> PackedCells:
+    """Rows of coordinates in their cells, padded to whole panels."""
+    sizes = np.bincount(cell_of, minlength=len(centroids))
+    starts = offsets(-(-sizes // PANEL_WIDTH) * PANEL_WIDTH)
+    slot_point = np.full(starts[-1], NO_POINT, np.int32)
+    skipped = np.repeat(starts[:-1] - offsets(sizes)[:-1], sizes)
+    slot_point[np.arange(len(table)) + skipped] = np.argsort(cell_of, kind="stable")
+    packed = PackedCells(centroids, scale, starts, slot_point, padded(table.shape[1]))
+    packed.pack(table, tails, slot_point, 0, len(centroids), n_threads)
+    return packed
 
 
 class CellTable:
@@ -99,49 +95,38 @@ class CellTable:
 
     def __init__(self, coordinates: Coordinates, n_cells: int, n_threads: int) -> None:
         self.coordinates, self._n_threads = coordinates, n_threads
-        self._tree = CentroidTree(_sample(coordinates, _SAMPLE_PER_CELL * n_cells), n_cells, n_threads)
+        sample = _sample(coordinates.table, SAMPLE_PER_CELL * n_cells)
+        rows = _ordered(k_means(sample, n_cells, coordinates.scale, n_threads), coordinates.scale, n_threads)
+        self._search = CentroidSearch(rows, coordinates.scale, n_threads)
         self.cell_of = self.cells_of(coordinates.table)
-        self.centroids = self._placed(self._tree.cells)
+        self.centroids = rows.astype(np.float64)
         self.sizes = np.bincount(self.cell_of, minlength=self.n_cells)
-        self.packed = self._packed(coordinates.table, coordinates.tails, self.cell_of, self.centroids)
+        self.packed = packed_cells(
+            coordinates.table, coordinates.tails, self.cell_of, self.centroids, coordinates.scale, n_threads
+        )
 
     @property
     def n_cells(self) -> int:
         return len(self.centroids)
 
-    @cached_property
+    @property
     def centroid_rows(self) -> NDArray[Any]:
         """The centroids as coordinates of points."""
-        return self.centroids.astype(self.coordinates.table.dtype)
+        return self._search.centroids
 
     def packed_centroids(self, spread_weight: float) -> PackedCells:
-        """The centroids as points in cells of their own, the groups, put farther away by their spread."""
-        groups = np.repeat(np.arange(len(self._tree.groups), dtype=np.int32), np.diff(self._tree.starts))
-        centers = self._placed(self._tree.groups)
-        packed = self._packed(self.centroid_rows, Coordinates.tails, groups, centers)
+        """The centroids as points in one cell, put farther away by their spread."""
+        middle = self.centroids.mean(axis=0, keepdims=True)
+        everything = np.zeros(self.n_cells, np.int32)
+        packed = packed_cells(
+            self.centroid_rows, NO_TAILS, everything, middle, self.coordinates.scale, self._n_threads
+        )
         packed.put_farther(np.float32(spread_weight) * self.packed.spread())
-        return packed
-
-    def _placed(self, centroids: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Centroids in the place of coordinates."""
-        rows = centroids[:, : self.coordinates.n_features] / self.coordinates.scale
-        return np.ascontiguousarray(rows + self.coordinates.center)
-
-    def _packed(self, table: Any, tails: Any, cell_of: NDArray[np.int32], centroids: Any) -> PackedCells:
-        sizes = np.bincount(cell_of, minlength=len(centroids))
-        starts = offsets(-(-sizes // PANEL_WIDTH) * PANEL_WIDTH)
-        slot_point = np.full(starts[-1], NO_POINT, np.int32)
-        skipped = np.repeat(starts[:-1] - offsets(sizes)[:-1], sizes)
-        slot_point[np.arange(len(table)) + skipped] = np.argsort(cell_of, kind="stable")
-        n_features = padded(self.coordinates.n_features)
-        packed = PackedCells(centroids, self.coordinates.scale, starts, slot_point, n_features)
-        packed.pack(table, tails, slot_point, 0, len(centroids), self._n_threads)
         return packed
 
     def cells_of(self, table: NDArray[Any]) -> NDArray[np.int32]:
         """The cell in which each row of coordinates lies."""
-        frame = Frame(table, self.coordinates.center, self.coordinates.scale)
-        return self._tree.nearest(frame, self._n_threads)
+        return self._search.nearest(np.ascontiguousarray(table))
 
     def largest(self, values: NDArray[Any]) -> NDArray[Any]:
         """The largest of the values, one for each point, in each cell; minus infinity in an empty one."""
@@ -150,11 +135,7 @@ class CellTable:
         return largest
 
 
-def _sample(coordinates: Coordinates, n_sample: int) -> NDArray[np.float32]:
-    """Some rows relative to the centre, in units of the scale, padded with zeros."""
-    rows = coordinates.table
-    if n_sample < len(rows):
-        rows = rows[np.sort(np.random.RandomState(0).choice(len(rows), n_sample, replace=False))]
-    sample = np.zeros((len(rows), padded(rows.shape[1])), np.float32)
-    sample[:, : rows.shape[1]] = (rows - coordinates.center) * coordinates.scale
-    return sample
+def _sample(table: NDArray[Any], n_sample: int) -> NDArray[Any]:
+    if n_sample >= len(table):
+        return table
+    return table[np.sort(np.random.RandomState(0).choice(len(table), n_sample, replace=False))]

@@ -67,7 +67,7 @@ class Space(Protocol):
     def locations(self) -> Locations:
         """The points grouped by where they lie."""
 
-    def restricted(self, which: NDArray[Any]) -> Self:
+    def restricted(self, which: NDArray[Any] | slice) -> Self:
         """The space of some of the points."""
 
     def reversed(self) -> Self:
@@ -106,6 +106,7 @@ class Search(Protocol):
     """
 
     name: str
+    space: Space
 
     def __init__(self, space: Space, n_threads: int) -> None: ...
 

@@ -21,6 +21,9 @@ _FAR = 8.0  # typical lengths to the farthest point: beyond, rounding of its row
 _PRODUCT, _DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 3e-11
 
 
+NO_TAILS = np.empty(0, np.float32)
+
+
 class Coordinates:
     """The points as they are.
 
@@ -30,7 +33,7 @@ class Coordinates:
     """
 
     error = 0.0
-    tails = np.empty(0, np.float32)
+    tails = NO_TAILS
 
     def __init__(self, points: Any, center: NDArray[np.float64], largest: float) -> None:
         self.table, self.center = points, center

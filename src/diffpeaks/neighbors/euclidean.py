@@ -15,11 +15,14 @@ from diffpeaks._validation import check_scale, some_of
 from diffpeaks.neighbors.contract import Measure, Neighbors, like, pair_blocks
 from diffpeaks.neighbors.locations import Locations
 
-METRICS = ("euclidean", "l2", "sqeuclidean", "cosine")
+METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
+_UNIT = 1e-4  # by how much the length of a vector may differ from one
 
 
 class EuclideanSpace:
     """Euclidean distance, its square, and cosine distance through unit vectors (1 - cos = d^2 / 2).
+
+    The inner product is that of vectors which are unit vectors already: 1 - x.y, and no copy of them.
 
     Blocks are squared distances from one matrix product on centred points, with a bound on the
     rounding error; final distances are sums of squared differences in double precision.
@@ -42,6 +45,8 @@ class EuclideanSpace:
         return self.dtype if self.metric == "sqeuclidean" else np.dtype(np.float64)
 
     def _directions(self, X: Any) -> Any:
+        if self.metric == "inner_product":
+            _check_unit(X)
         return unit_vectors(X) if self.metric == "cosine" else X
 
     def queries(self, X: Any) -> Any:
@@ -50,7 +55,7 @@ class EuclideanSpace:
     def locations(self) -> Locations:
         return Locations.of(self.points)
 
-    def restricted(self, which: NDArray[Any]) -> Self:
+    def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
         part.points, part._centered = self.points[which], {}
         part.__dict__.pop("_center", None)
@@ -92,7 +97,7 @@ class EuclideanSpace:
         return squared, slack[:, None]
 
     def limit(self, distance: Any) -> Any:
-        if self.metric == "cosine":
+        if self.metric in ("cosine", "inner_product"):
             return 2 * distance
         return distance if self.metric == "sqeuclidean" else distance**2
 
@@ -115,11 +120,25 @@ class EuclideanSpace:
 
 
 def _measure(metric: str, dtype: Any) -> Measure:
+    if metric == "inner_product":
+        return Measure(2.0, squared=True, factor=0.5)
     if metric != "cosine":
         return Measure(2.0, squared=metric == "sqeuclidean")
     # normalising rounds: vectors of one direction are up to that far apart
     apart = 4 * float(np.finfo(dtype).eps)
     return Measure(2.0, squared=True, factor=0.5, zero=apart**2 / 2)
+
+
+def _check_unit(X: Any) -> None:
+    """Refuse vectors whose inner products say nothing about how near they are."""
+    lengths = np.sqrt(squared_norms(X))
+    wrong = np.flatnonzero(~(np.abs(lengths - 1) <= _UNIT))
+    if len(wrong):
+        raise ValueError(
+            f"metric='inner_product' needs rows of length 1, up to {_UNIT:g}; row {wrong[0]} has length "
+            f"{lengths[wrong[0]]:.6g} (rows {some_of(wrong)}); use metric='cosine', which divides by the "
+            "lengths, or metric='euclidean'"
+        )
 
 
 def unit_vectors(X: Any) -> Any:

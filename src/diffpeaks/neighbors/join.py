@@ -7,19 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._native import Probes, QueriesDouble, QueriesDoubleAlong, QueriesFloat
-from diffpeaks.neighbors.cells import CellTable
-from diffpeaks.neighbors.contract import Neighbors, Space
+from diffpeaks._native import Probes
+from diffpeaks.neighbors.cells import QUERIES, CellTable
+from diffpeaks.neighbors.contract import Measure, Neighbors, Space
 from diffpeaks.neighbors.coordinates import coordinates_for
 from diffpeaks.neighbors.kernel import kernel_name
 
 _BLOCK_QUERIES = 256
-_FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-_KINDS = {
-    (_FLOAT, _FLOAT): QueriesFloat,
-    (_DOUBLE, _DOUBLE): QueriesDouble,
-    (_DOUBLE, _FLOAT): QueriesDoubleAlong,
-}
 
 
 class Queries(NamedTuple):
@@ -43,6 +37,21 @@ class Blocks(NamedTuple):
     order: NDArray[np.int32]
 
 
+def can_join(space: Space) -> bool:
+    """Whether distances are those of dense points in Euclidean space, or functions of these."""
+    return space.measure is not None and space.minkowski_order == 2
+
+
+def checked_measure(space: Space) -> Measure:
+    """The measure of a space whose points can be joined."""
+    if space.measure is None or not can_join(space):
+        raise ValueError(
+            "a search over cells needs dense points and a Euclidean, cosine or inner product metric; "
+            "use search='exact'"
+        )
+    return space.measure
+
+
 class CellJoin:
     """The points of a space in cells of about `cell_size`."""
 
@@ -50,6 +59,7 @@ class CellJoin:
         self, space: Space, cell_size: int, n_compared: int, n_neighbors: int, n_threads: int
     ) -> None:
         self.space, self.n_threads = space, n_threads
+        self._measure = checked_measure(space)
         coordinates = coordinates_for(space.points, n_compared, n_neighbors, n_threads)
         n_cells = max(1, round(len(space.points) / cell_size))
         self.table = CellTable(coordinates, n_cells, n_threads)
@@ -70,7 +80,7 @@ class CellJoin:
         """The nearest points in the cells that are probed; missing ones are NO_POINT at infinity."""
         indices = np.empty((len(queries.rows), n_neighbors), np.int32)
         distances = np.empty((len(queries.rows), n_neighbors), self.space.dtype)
-        asked, measure = self._asked(queries, blocks), self.space.measure
+        asked, measure = self._asked(queries, blocks), self._measure
         self.table.packed.nearest(
             kernel_name(), asked, self.space.points, probes, measure, indices, distances, self.n_threads
         )
@@ -82,12 +92,12 @@ class CellJoin:
         asked = self._asked(queries, _even_blocks(queries.cell_of))
         cell_reach = np.maximum(self.table.largest(reach), 0)
         found = self.table.packed.within(
-            kernel_name(), asked, self.space.points, reach, cell_reach, self.space.measure, self.n_threads
+            kernel_name(), asked, self.space.points, reach, cell_reach, self._measure, self.n_threads
         )
         return Neighbors(*found)
 
     def _asked(self, queries: Queries, blocks: Blocks) -> Any:
-        kind = _KINDS[queries.rows.dtype, queries.table.dtype]
+        kind = QUERIES[queries.rows.dtype, queries.table.dtype]
         origins, error = self.table.centroids[blocks.cells], self.table.coordinates.error
         return kind(queries.rows, queries.table, queries.tails, error, blocks.starts, origins, blocks.order)
 

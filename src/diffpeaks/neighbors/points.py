@@ -25,11 +25,13 @@ _SAMPLE = 1024  # points of a sample for a typical length: its median is known t
 class PointSet:
     """Points in a space, with the search that was chosen for them."""
 
-    def __init__(self, space: Space, search: Any, n_jobs: int | None) -> None:
+    def __init__(
+        self, space: Space, search: Any, n_jobs: int | None, memory_limit: int | None = None
+    ) -> None:
         self.space = space
         self.n_samples: int = space.points.shape[0]
         self.n_threads = n_threads(n_jobs)
-        self.search = search_for(search, space, self.n_threads)
+        self.search = search_for(search, space, self.n_threads, memory_limit)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""

@@ -43,7 +43,7 @@ class _OrdinarySpace:
     def locations(self) -> Locations:
         return Locations.of(self.points)
 
-    def restricted(self, which: NDArray[Any]) -> Self:
+    def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
         part.points = self.points[which]
         return part

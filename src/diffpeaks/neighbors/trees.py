@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from diffpeaks._native import KDTree
 
 
+def bytes_for_tree(n_samples: int, n_features: int, dtype: Any) -> int:
+    """Memory that a tree takes beside points and graph, at most: a copy of the points, boxes, orders."""
+    return n_samples * (2 * n_features * np.dtype(dtype).itemsize + 16) + (4 << 20)
+
+
 class TreeSearch(ExactSearch):
     """Holds the contract for Minkowski metrics of order 1, 2 and infinity, and for cosine.
 

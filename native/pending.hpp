@@ -1,0 +1,82 @@
+// Members that may be neighbours of the queries of a block: lower bounds of their squared distances, waiting to be
+// excluded or measured.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "graph.hpp"
+#include "kernels/common.hpp"
+
+namespace diffpeaks {
+
+class PendingLists {
+  public:
+    // Lists of at least that length; a kernel adds up to `run` entries at once and may write a vector beyond.
+    PendingLists(const Kernel& kernel, std::int64_t length, std::int64_t run)
+        : kernel_(kernel), full_(length + run), capacity_(full_ + run + panel_width), run_(run) {}
+
+    void begin(std::int64_t n_queries) {
+        bounds_.resize(static_cast<std::size_t>(n_queries * capacity_));
+        slots_.resize(static_cast<std::size_t>(n_queries * capacity_));
+        counts_.assign(static_cast<std::size_t>(n_queries), 0);
+    }
+
+    Pending for_kernel() { return {bounds_.data(), slots_.data(), counts_.data(), capacity_}; }
+    Index count(Index query) const { return counts_[static_cast<std::size_t>(query)]; }
+    bool full(Index query) const { return count(query) > full_; }
+    bool nearly_full(Index query) const { return count(query) > full_ - run_; }
+
+    // What a kernel appended, from entry `first` on, are products; they become squared distances, which compare across
+    // cells.
+    void products_to_squares(Index query, Index first, float half_square) {
+        float* bounds = list(query);
+        for (Index i = first; i < count(query); ++i) bounds[i] = std::max(2 * (half_square - bounds[i]), 0.0f);
+    }
+
+    // A value that at least n of the bounds do not exceed, and hardly more. Floats that are not negative are ordered
+    // like their bits, and those are halved: counting is faster than sorting.
+    float enough(Index query, std::int64_t n) const {
+        const float* bounds = bounds_.data() + query * capacity_;
+        std::uint32_t below = 0, above = 0x7f7fffffu;  // the largest float
+        std::int64_t found = count(query);
+        while (above - below > 1 && found > n + n / 8) {
+            const std::uint32_t middle = below + (above - below) / 2;
+            const std::int64_t inside = kernel_.count_at_most(bounds, count(query), as_float(middle));
+            (inside >= n ? above : below) = middle;
+            if (inside >= n) found = inside;
+        }
+        return as_float(above);
+    }
+
+    void keep_at_most(Index query, float most) {
+        Index& n = counts_[static_cast<std::size_t>(query)];
+        n = static_cast<Index>(kernel_.keep_at_most(list(query), slots_.data() + query * capacity_, n, most));
+    }
+
+    struct Entry {
+        float bound;
+        Index slot;
+        bool operator<(const Entry& other) const { return bound < other.bound; }
+    };
+
+    // Empties a list into `entries`.
+    void take(Index query, std::vector<Entry>& entries) {
+        const float* bounds = list(query);
+        const Index* slots = slots_.data() + query * capacity_;
+        entries.clear();
+        for (Index i = 0; i < count(query); ++i) entries.push_back({bounds[i], slots[i]});
+        counts_[static_cast<std::size_t>(query)] = 0;
+    }
+
+  private:
+    float* list(Index query) { return bounds_.data() + query * capacity_; }
+
+    const Kernel& kernel_;
+    std::int64_t full_, capacity_, run_;
+    std::vector<float> bounds_;
+    std::vector<Index> slots_, counts_;
+};
+
+}  // namespace diffpeaks

@@ -1,0 +1,86 @@
+"""What a neighbour graph costs before it is built: memory and a class of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diffpeaks._validation import check_n_neighbors, n_threads
+from diffpeaks.neighbors.cell_search import bytes_for_cells
+from diffpeaks.neighbors.choice import AFFORDABLE, prefers_tree
+from diffpeaks.neighbors.kernel import kernel_name
+from diffpeaks.neighbors.trees import bytes_for_tree
+
+# Multiplications in a second on one thread, with all that goes with them; classes of time are coarse.
+_PRODUCTS = {"amx": 2e11, "avx512bf16": 7e10, "avx512": 4e10, "avx2": 4e10, "portable": 7e9}
+_TREE_VISITS = 2e7  # distances in a second on one thread
+_TIMES = ((1, "under a second"), (60, "seconds"), (3600, "minutes"), (np.inf, "hours"))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `neighbor_graph` would do with so many points in Euclidean space.
+
+    Attributes
+    ----------
+    search : str
+        What "auto" would choose: "tree", "cells" or "approximate".
+    graph_bytes : int
+        The size of the graph.
+    peak_bytes : int
+        Memory that is needed at most beside the points, the graph included.
+    time : str
+        "under a second", "seconds", "minutes" or "hours".
+    """
+
+    search: str
+    graph_bytes: int
+    peak_bytes: int
+    time: str
+
+
+def plan(
+    n_samples: int, n_features: int, n_neighbors: int, dtype: Any = np.float32, n_jobs: int | None = None
+) -> Plan:
+    """What a graph of nearest neighbours costs, without building it.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        The shape of the points, dense and with a Euclidean or cosine metric.
+    n_neighbors : int
+    dtype : float32 or float64
+    n_jobs : int, optional
+        Threads; None means all cores.
+
+    Examples
+    --------
+    >>> from diffpeaks import plan
+    >>> plan(1_000_000, 2, 16).search
+    'tree'
+    """
+    for name, value in (("n_samples", n_samples), ("n_features", n_features)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise ValueError(f"{name}={value!r} must be an integer of at least 1")
+    check_n_neighbors(n_neighbors, n_samples)
+    dtype, threads = np.dtype(dtype), n_threads(n_jobs)
+    if dtype not in (np.float32, np.float64):
+        raise ValueError(f"dtype={dtype} must be float32 or float64")
+    graph = n_samples * (n_neighbors * (4 + dtype.itemsize) + 8)
+    if prefers_tree(n_samples, n_features):
+        beside = bytes_for_tree(n_samples, n_features, dtype)
+        visits = n_samples * n_neighbors * 4.0 * 1.6**n_features
+        seconds = visits / (_TREE_VISITS * threads)
+        return Plan("tree", graph, graph + beside, _time(seconds))
+    exact = float(n_samples) ** 2 * n_features <= AFFORDABLE
+    compared = float(n_samples) if exact else 3000.0 + 60 * np.sqrt(n_samples)
+    products = n_samples * (compared + 20 * n_neighbors) * n_features
+    beside = bytes_for_cells(n_samples, n_features, approximate=not exact)
+    seconds = products / (_PRODUCTS[kernel_name()] * threads)
+    return Plan("cells" if exact else "approximate", graph, graph + beside, _time(seconds))
+
+
+def _time(seconds: float) -> str:
+    return next(name for most, name in _TIMES if seconds < most)
