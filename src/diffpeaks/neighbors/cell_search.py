@@ -17,15 +17,19 @@ from diffpeaks.neighbors.coordinates import padded
 from diffpeaks.neighbors.join import CellJoin, checked_measure
 
 _CELL_SIZE = 512
-_APPROXIMATE_CELL_SIZE = 64  # small cells need fewer comparisons for a recall
 _APPROXIMATE_COMPARED = 2000  # points that a query is compared with, about
 _FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
+
+
+def _approximate_cell_size(n_samples: int) -> int:
+    """Small cells need fewer comparisons for a recall, but all points are compared with all centroids."""
+    return max(64, round(np.sqrt(n_samples) / 6))
 
 
 def bytes_for_cells(n_samples: int, n_features: int, approximate: bool) -> int:
     """Memory that a search over cells takes beside points and graph, at most."""
     width = padded(n_features)
-    n_cells = n_samples // (_APPROXIMATE_CELL_SIZE if approximate else _CELL_SIZE) + 1
+    n_cells = n_samples // (_approximate_cell_size(n_samples) if approximate else _CELL_SIZE) + 1
     members = n_samples * (2 * width + 24)  # in bf16, or fewer directions in float and in bf16; and places
     sample = 2 * 4 * min(n_samples, SAMPLE_PER_CELL * n_cells) * width
     centroids = n_cells * width * 16
@@ -130,8 +134,9 @@ class ApproximateCellSearch(CellSearch):
 
     def _cells(self, n_neighbors: int) -> CellJoin:
         if self._join is None and self._locations.n_locations >= _FEWEST_SAMPLES:
+            cell_size = _approximate_cell_size(self._locations.n_locations)
             self._join = CellJoin(
-                self._distinct, _APPROXIMATE_CELL_SIZE, _APPROXIMATE_COMPARED, n_neighbors, self.n_threads
+                self._distinct, cell_size, _APPROXIMATE_COMPARED, n_neighbors, self.n_threads
             )
         return super()._cells(n_neighbors)
 
