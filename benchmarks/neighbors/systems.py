@@ -1,8 +1,8 @@
 """Each library as a small function from points to an index and, where it has one, a query of that index.
 
 A system without a query finds the whole graph when it builds. `ladders` are the settings of a build, each
-from cheap to expensive; `efforts` those of a query, which can be tried on one build. Only the libraries
-that are asked for are imported.
+from cheap to expensive, and the dearest ladder first, which is then the first to be lowered; `efforts` are
+those of a query, which can be tried on one build. Only the libraries that are asked for are imported.
 """
 
 from collections.abc import Callable
@@ -169,9 +169,9 @@ SYSTEMS = {
         "pynndescent",
         pynndescent_graph,
         ladders={
-            "n_trees": (2, 3, 4, 6, 8, 12),
+            "max_candidates": (10, 15, 20, 30, 40, 60),
             "n_iters": (1, 2, 3, 4, 6),
-            "max_candidates": (10, 15, 20, 30, 60),
+            "n_trees": (2, 3, 4, 6, 8, 12),
         },
         start={"n_trees": 4, "n_iters": 2, "max_candidates": 20},
     ),

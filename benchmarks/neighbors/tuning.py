@@ -20,11 +20,11 @@ class Effort:
 
 
 def hopeless(efforts, target):
-    """Whether about twice the effort has closed less than a fifth of the way to the target."""
+    """Whether about twice the effort has closed less than a twentieth of the way to the target."""
     if len(efforts) <= _RUNGS_OF_DOUBLING:
         return False
     before, now = efforts[-1 - _RUNGS_OF_DOUBLING].recall, efforts[-1].recall
-    return now - before < (target - before) / 5
+    return now - before < (target - before) / 20
 
 
 @dataclass(frozen=True)
