@@ -179,7 +179,7 @@ SYSTEMS = {
         "faiss-cpu",
         faiss_ivf_build,
         faiss_ivf_query,
-        ladders={"lists_per_root": (0.5, 1, 2, 4), "points_per_list": (20, 40, 100), "niter": (3, 5, 10)},
+        ladders={"lists_per_root": (0.5, 1, 2, 4, 8), "points_per_list": (20, 40, 100), "niter": (3, 5, 10)},
         start={"lists_per_root": 2, "points_per_list": 40, "niter": 5},
         efforts=lambda n_neighbors: rising(1, 1000),
     ),
