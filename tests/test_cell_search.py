@@ -152,6 +152,17 @@ def test_far_queries_are_answered():
     np.testing.assert_array_equal(cells.indices, brute.indices)
 
 
+@pytest.mark.parametrize("scale", [1, 1e3, 1e9, 1e25])
+def test_queries_farther_out_than_all_points(scale):
+    """Also where points are compared along few directions: rounding goes with the length of the query."""
+    random = np.random.default_rng(0)
+    X = (random.normal(size=(3000, 20)) @ random.normal(size=(20, 300))).astype(np.float32)
+    queries = np.float32(scale) * X[:40] + random.normal(size=(40, 300)).astype(np.float32)
+    cells, brute = (searchable(X, search=search).nearest_to(queries, 6) for search in ("cells", "brute"))
+    np.testing.assert_array_equal(cells.indices, brute.indices)
+    np.testing.assert_array_equal(cells.distances, brute.distances)
+
+
 def test_zero_vectors_have_no_direction():
     X = cloud(100, 30)
     X[[7, 9]] = 0

@@ -36,7 +36,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         Neighbours to search where `density` does not say: for the default density, for values and
         for functions. "auto" is 2 log2(n).
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`, a search by its name.
+        As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 
     Attributes
     ----------

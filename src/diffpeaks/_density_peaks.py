@@ -46,7 +46,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     halo : bool
         Keep the cores only: samples below the densest border sample of their cluster become noise.
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`, a search by its name.
+        As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
         Draws the random pairs of the automatic cut; None stands for a fixed seed.
 

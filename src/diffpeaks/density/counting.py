@@ -32,8 +32,8 @@ class NaiveDensity(GraphDensity):
     radius : float or "auto"
         "auto" is the median distance to the 2 log2(n)-th neighbour.
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`, a search by its name. None is its default, or what a clusterer that uses the
-        density says.
+        As in `neighbor_graph`; a search by name, or `ApproximateSearch`. None is its default,
+        or what a clusterer that uses the density says.
 
     Attributes
     ----------
@@ -87,8 +87,8 @@ class LocalContrast(GraphDensity):
     n_neighbors : int or "auto"
         Neighbours to compare with, the sample itself counted; "auto" is 2 log2(n).
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`, a search by its name. None is its default, or what a clusterer that uses the
-        density says.
+        As in `neighbor_graph`; a search by name, or `ApproximateSearch`. None is its default,
+        or what a clusterer that uses the density says.
 
     Attributes
     ----------

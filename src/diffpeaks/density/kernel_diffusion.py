@@ -67,8 +67,8 @@ class KernelDiffusion(GraphDensity):
     teleport : float in [0, 1)
         Share of the mass that jumps to a uniform sample in each step; above zero the walk is ergodic.
     metric, metric_params, search, n_jobs
-        As in `neighbor_graph`, a search by its name. None is its default, or what a clusterer that uses the
-        density says.
+        As in `neighbor_graph`; a search by name, or `ApproximateSearch`. None is its default,
+        or what a clusterer that uses the density says.
 
     Attributes
     ----------

@@ -153,11 +153,7 @@ def _cells_beside(
         part = slice(first, first + 256)
         far = half_squares - centroids[distinct[part]] @ centroids.T
         np.put_along_axis(far, distinct[part, None], -np.inf, axis=1)
-        nearest = (
-            np.argpartition(far, n_beside - 1, axis=1)[:, :n_beside]
-            if n_beside < len(centroids)
-            else (np.tile(np.arange(n_beside), (len(far), 1)))
-        )
+        nearest = np.argpartition(far, n_beside - 1, axis=1)[:, :n_beside]
         order = np.lexsort((nearest, np.take_along_axis(far, nearest, axis=1)), axis=1)
         beside[part] = np.take_along_axis(nearest, order, axis=1)
 

@@ -38,10 +38,14 @@ class CentroidSearch:
     """Finds the nearest of some centroids: they are points, and all in one cell."""
 
     def __init__(self, centroids: NDArray[Any], scale: float, n_threads: int) -> None:
-        self.centroids, self._n_threads = centroids, n_threads
+        self.centroids, self._scale, self._n_threads = centroids, scale, n_threads
         self._middle = centroids.mean(axis=0, dtype=np.float64, keepdims=True)
-        everything = np.zeros(len(centroids), np.int32)
-        self._packed = packed_cells(centroids, NO_TAILS, everything, self._middle, scale, n_threads)
+        self._packed = self.packed()
+
+    def packed(self) -> PackedCells:
+        """The centroids as members of one cell."""
+        everything = np.zeros(len(self.centroids), np.int32)
+        return packed_cells(self.centroids, NO_TAILS, everything, self._middle, self._scale, self._n_threads)
 
     def nearest(self, rows: NDArray[Any]) -> NDArray[np.int32]:
         """The nearest centroid to each row, ties to the lower."""
@@ -116,11 +120,7 @@ class CellTable:
 
     def packed_centroids(self, spread_weight: float) -> PackedCells:
         """The centroids as points in one cell, put farther away by their spread."""
-        middle = self.centroids.mean(axis=0, keepdims=True)
-        everything = np.zeros(self.n_cells, np.int32)
-        packed = packed_cells(
-            self.centroid_rows, NO_TAILS, everything, middle, self.coordinates.scale, self._n_threads
-        )
+        packed = self._search.packed()
         packed.put_farther(np.float32(spread_weight) * self.packed.spread())
         return packed
 

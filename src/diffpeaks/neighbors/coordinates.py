@@ -40,9 +40,9 @@ class Coordinates:
         self.n_features: int = points.shape[1]
         self.scale = _unit_scale(largest)
 
-    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """The rows and tails of other points."""
-        return np.ascontiguousarray(queries), self.tails
+    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32], float]:
+        """The rows and tails of other points, and the error of both sides."""
+        return np.ascontiguousarray(queries), self.tails, self.error
 
 
 class ProjectedCoordinates(Coordinates):
@@ -60,9 +60,12 @@ class ProjectedCoordinates(Coordinates):
         self.error = self._rounding * largest * self.scale
         self.tails = self._tails(table, squares)
 
-    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32], float]:
         table, squares = self._along(np.ascontiguousarray(queries))
-        return table, self._tails(table, squares)
+        # a query may lie farther out than all points, and its rounding goes with its length
+        farthest = float(np.sqrt(squares.max(initial=0)))
+        error = max(self.error, self._rounding * farthest * self.scale)
+        return table, self._tails(table, squares), error
 
     def _along(self, points: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Dot products with the directions, and squared lengths."""

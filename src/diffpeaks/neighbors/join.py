@@ -22,11 +22,12 @@ class Queries(NamedTuple):
     rows: NDArray[Any]
     table: NDArray[Any]
     tails: NDArray[np.float32]
+    error: float  # of the coordinates, beside the points'
     cell_of: NDArray[np.int32]
 
     def some(self, which: NDArray[Any]) -> Queries:
         tails = self.tails[which] if len(self.tails) else self.tails
-        return Queries(self.rows[which], self.table[which], tails, self.cell_of[which])
+        return Queries(self.rows[which], self.table[which], tails, self.error, self.cell_of[which])
 
 
 class Blocks(NamedTuple):
@@ -66,11 +67,11 @@ class CellJoin:
 
     def queries(self, rows: Any) -> Queries:
         """Rows of the space as queries."""
-        table = self.table
+        own = self.table.coordinates
         if rows is self.space.points:
-            return Queries(rows, table.coordinates.table, table.coordinates.tails, table.cell_of)
-        coordinates, tails = table.coordinates.of(rows)
-        return Queries(np.ascontiguousarray(rows), coordinates, tails, table.cells_of(coordinates))
+            return Queries(rows, own.table, own.tails, own.error, self.table.cell_of)
+        table, tails, error = own.of(rows)
+        return Queries(np.ascontiguousarray(rows), table, tails, error, self.table.cells_of(table))
 
     def nearest(self, queries: Queries, n_neighbors: int) -> Neighbors:
         """The nearest points of all."""
@@ -98,8 +99,8 @@ class CellJoin:
 
     def _asked(self, queries: Queries, blocks: Blocks) -> Any:
         kind = QUERIES[queries.rows.dtype, queries.table.dtype]
-        origins, error = self.table.centroids[blocks.cells], self.table.coordinates.error
-        return kind(queries.rows, queries.table, queries.tails, error, blocks.starts, origins, blocks.order)
+        origins = self.table.centroids[blocks.cells]
+        return kind(*queries[:4], blocks.starts, origins, blocks.order)
 
 
 def _even_blocks(cell_of: NDArray[np.int32]) -> Blocks:
