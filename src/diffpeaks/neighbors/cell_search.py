@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ class ApproximateSearch:
     recall: float = 0.98
 
     def __post_init__(self) -> None:
-        if isinstance(self.recall, bool) or not isinstance(self.recall, Real):
+        if isinstance(self.recall, bool) or not isinstance(self.recall, (int, float, np.floating)):
             raise TypeError(f"recall must be a number above 0 and below 1, got {self.recall!r}")
         if not 0 < self.recall < 1:
             raise ValueError(f"recall={self.recall} must lie above 0 and below 1; for all use search='exact'")
