@@ -107,15 +107,27 @@ struct Queries {
     In<Index> order;
 };
 
+template <class Real>
+ExactRows<Real> exact_rows(const Table<Real>& queries, const Table<Real>& points) {
+    return {queries.data(), points.data(), static_cast<std::int64_t>(points.shape(1))};
+}
+
+template <class Real, class Coordinate>
+QueryBlocks blocks_of(const Queries<Real, Coordinate>& queries) {
+    return {static_cast<std::int64_t>(queries.block_origins.shape(0)), queries.block_starts.data(),
+            queries.block_origins.data(), queries.order.data()};
+}
+
+template <class Real, class Coordinate>
+Coordinates<Coordinate> coordinates_of(const Queries<Real, Coordinate>& queries, const Cells& cells) {
+    return coordinates_of(queries.coordinates, cells.scale, queries.error, queries.tails, queries.order);
+}
+
 template <class Real, class Coordinate, class MakeGoal>
 void join(const PackedCells& self, const std::string& kernel, const Queries<Real, Coordinate>& queries,
           const Table<Real>& points, const Probing& probing, MakeGoal make_goal, int n_threads) {
-    const QueryBlocks blocks{static_cast<std::int64_t>(queries.block_origins.shape(0)), queries.block_starts.data(),
-                             queries.block_origins.data(), queries.order.data()};
-    cell_join(kernel_named(kernel), self.cells(),
-              ExactRows<Real>{queries.rows.data(), points.data(), static_cast<std::int64_t>(points.shape(1))}, blocks,
-              coordinates_of(queries.coordinates, self.cells().scale, queries.error, queries.tails, queries.order),
-              probing, make_goal, n_threads);
+    cell_join(kernel_named(kernel), self.cells(), exact_rows(queries.rows, points), blocks_of(queries),
+              coordinates_of(queries, self.cells()), probing, make_goal, n_threads);
 }
 
 template <class T>
@@ -196,6 +208,28 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
         nb::arg("n_threads"));
 }
 
+// The nearest of a shortlist: coordinates are searched as if they were the points, and the points decide in the end.
+template <class Real>
+void bind_shortlist(nb::class_<PackedCells>& packed) {
+    packed.def(
+        "nearest_listed",
+        [](const PackedCells& self, const std::string& kernel_name, const Queries<Real, float>& queries,
+           Table<Real> points, Table<float> coordinates, std::int64_t n_listed, const Probes& probes,
+           MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
+            const auto n_neighbors = static_cast<std::int64_t>(indices.shape(1));
+            const Measure measure = euclidean(given);
+            const Kernel& kernel = kernel_named(kernel_name);
+            const auto goal = [&, n_neighbors, measure] {
+                return ShortlistGoal<Real>(kernel, n_listed, exact_rows(queries.rows, points),
+                                           NearestGoal<Real>(n_neighbors, measure, indices.data(), distances.data()));
+            };
+            cell_join(kernel, self.cells(), exact_rows(queries.coordinates, coordinates), blocks_of(queries),
+                      coordinates_of(queries, self.cells()).without_error(), probes.probing, goal, n_threads);
+        },
+        nb::arg("kernel"), nb::arg("queries"), array("points"), array("coordinates"), nb::arg("n_listed"),
+        nb::arg("probes"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
+}
+
 template <class Real>
 void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
     packed.def(
@@ -256,6 +290,8 @@ void bind_cells(nb::module_& m) {
     bind_join<float, float>(m, packed, "QueriesFloat");
     bind_join<double, double>(m, packed, "QueriesDouble");
     bind_join<double, float>(m, packed, "QueriesDoubleAlong");
+    bind_shortlist<float>(packed);
+    bind_shortlist<double>(packed);
 }
 
 }  // namespace diffpeaks

@@ -25,14 +25,6 @@ constexpr std::int64_t run_panels = 16;  // panels that are multiplied by all qu
 constexpr std::int64_t run_members = run_panels * panel_width;
 constexpr std::int64_t longest_list = std::int64_t{1} << 20;
 
-// The rows from which distances are computed.
-template <class Real>
-struct ExactRows {
-    const Real* queries;
-    const Real* points;
-    std::int64_t n_features;
-};
-
 // Queries that lie together: position i asks for row query_row[i]; block b is [starts[b], starts[b + 1]), around an
 // origin.
 struct QueryBlocks {
@@ -45,47 +37,47 @@ struct QueryBlocks {
 template <class Real, class Coordinate, class Goal>
 class BlockJoin {
   public:
-    BlockJoin(const Kernel& kernel, const Cells& cells, const ExactRows<Real>& rows, const Probing& probing, Goal goal)
+    BlockJoin(const Kernel& kernel, const Cells& cells, const ExactRows<Real>& rows,
+              const Coordinates<Coordinate>& coordinates, const Probing& probing, Goal goal)
         : kernel_(kernel),
           cells_(cells),
           rows_(rows),
+          coordinates_(coordinates),
           probing_(probing),
           goal_(std::move(goal)),
-          pending_(kernel, length_for(goal_.n_wanted()), run_members),
+          pending_(kernel, length_for(goal_.n_wanted(), coordinates.whole()), run_members),
           square_error_(square_error(cells.n_features)),
           product_error_(static_cast<double>(cells.n_features + 16) * std::ldexp(1.0, -23)),
           offset_(static_cast<std::size_t>(cells.n_features)) {}
 
-    void run(const QueryBlocks& blocks, std::int64_t block, const Coordinates<Coordinate>& coordinates) {
-        begin(blocks, block, coordinates);
+    void run(const QueryBlocks& blocks, std::int64_t block) {
+        begin(blocks, block);
         if (probing_.n_probes == 0) {
             for (const Index cell : cells_by_distance(cells_, origin_, kernel_)) visit(cell, everyone_);
         } else {
             const ProbedBlock probed(kernel_, cells_, probing_, block, origin_, residuals_, n_queries_);
             for (const auto& [cell, visitors] : probed.nearest()) visit(cell, visitors);
-            if (probing_.reach > 0) visit_within_reach(blocks, block, coordinates, probed);
+            if (probing_.reach > 0) visit_within_reach(blocks, block, probed);
         }
-        for (Index query = 0; query < n_queries_; ++query) {
-            settle(query);
-            goal_.finish(query, query_row_[query]);
-        }
+        for (Index query = 0; query < n_queries_; ++query) settle(query);
+        goal_.finish(query_row_);
     }
 
     Goal& goal() { return goal_; }
 
   private:
-    // A list is long enough that its limit is worth finding; where all points of a ball are wanted there is none.
-    static std::int64_t length_for(std::int64_t n_wanted) {
+    // A list is short, so that its limit is soon found; where the bounds leave much open it is longer, so that fewer
+    // distances are computed in vain. Where all points of a ball are wanted there is no limit to find.
+    static std::int64_t length_for(std::int64_t n_wanted, bool whole) {
         if (n_wanted > longest_list) return 0;
-        return std::max<std::int64_t>(4 * n_wanted, std::min<std::int64_t>(64 * n_wanted, 1024));
+        return whole ? 2 * n_wanted + 32 : std::max<std::int64_t>(4 * n_wanted, 1280);
     }
 
-    void begin(const QueryBlocks& blocks, std::int64_t block, const Coordinates<Coordinate>& coordinates) {
+    void begin(const QueryBlocks& blocks, std::int64_t block) {
         const Offset first = blocks.starts[block];
         n_queries_ = static_cast<Index>(blocks.starts[block + 1] - first);
         query_row_ = blocks.query_row + first;
         origin_ = blocks.origins + block * cells_.n_coordinates;
-        error_ = coordinates.error;
         const auto n = static_cast<std::size_t>(n_queries_), width = static_cast<std::size_t>(cells_.n_features);
         residuals_.assign(n * width, 0.0f);
         norms_.resize(n);
@@ -93,9 +85,9 @@ class BlockJoin {
         for (std::size_t q = 0; q < n; ++q) {
             const Offset position = first + static_cast<Offset>(q);
             float* row = residuals_.data() + q * width;
-            residual(coordinates.at(position), origin_, cells_.n_coordinates, cells_.scale, row);
+            residual(coordinates_.at(position), origin_, cells_.n_coordinates, cells_.scale, row);
             norms_[q] = norm(row);
-            tails_[q] = coordinates.tail(position);
+            tails_[q] = coordinates_.tail(position);
         }
         const std::size_t n_rows = n + most_tile_rows;  // a kernel reads whole tiles
         tile_.resize(n_rows * width);
@@ -116,8 +108,7 @@ class BlockJoin {
     }
 
     // The cells that may hold nearer points than those found in the nearest cells: a search among centroids.
-    void visit_within_reach(const QueryBlocks& blocks, std::int64_t block, const Coordinates<Coordinate>& coordinates,
-                            const ProbedBlock& probed) {
+    void visit_within_reach(const QueryBlocks& blocks, std::int64_t block, const ProbedBlock& probed) {
         const double unit = cells_.scale * cells_.scale;
         std::vector<double> bounds;
         for (Index query = 0; query < n_queries_; ++query) {
@@ -126,10 +117,11 @@ class BlockJoin {
         }
         const Cells& centroids = *probing_.centroids;
         const auto* centroid_rows = static_cast<const Coordinate*>(centroids.rows);
-        const ExactRows<Coordinate> rows{coordinates.rows, centroid_rows, cells_.n_coordinates};
+        const ExactRows<Coordinate> rows{coordinates_.rows, centroid_rows, cells_.n_coordinates};
         const CellGoal goal(cells_.spread, probing_.spread_weight / unit, std::move(bounds));
-        BlockJoin<Coordinate, Coordinate, CellGoal> among(kernel_, centroids, rows, Probing{}, goal);
-        among.run(blocks, block, coordinates.without_error());
+        BlockJoin<Coordinate, Coordinate, CellGoal> among(kernel_, centroids, rows, coordinates_.without_error(),
+                                                          Probing{}, goal);
+        among.run(blocks, block);
         std::vector<std::vector<Index>> visitors(static_cast<std::size_t>(cells_.n_cells));
         for (Index query = 0; query < n_queries_; ++query) {
             for (const Index cell : among.goal().found(query)) {
@@ -191,13 +183,14 @@ class BlockJoin {
 
     // By how much a squared distance may exceed that of the coordinates.
     double left_out(Index query, std::int64_t cell, double farthest) const {
+        if (coordinates_.whole()) return 0;
         const double tails = static_cast<double>(tails_[query]) + static_cast<double>(cells_.tail[cell]);
-        return tails * tails + 4 * error_ * (farthest + error_);
+        return tails * tails + 4 * coordinates_.error * (farthest + coordinates_.error);
     }
 
     // A bound on squared distances as a bound on those of the coordinates, which err.
     double in_coordinates(double squared) const {
-        const double distance = std::sqrt(squared) * cells_.scale + 2 * error_;
+        const double distance = std::sqrt(squared) * cells_.scale + 2 * coordinates_.error;
         return distance * distance * (1 + 1e-6) + 1e-30;
     }
     double limit(Index query) const { return in_coordinates(goal_.limit(query)); }
@@ -223,7 +216,7 @@ class BlockJoin {
     // Makes room in the list of a query and lowers its limit: by bounds if that is enough, else by distances.
     void relieve(Index query) {
         tighten(query);
-        if (pending_.nearly_full(query)) settle(query);
+        if (pending_.full(query)) settle(query);
     }
 
     // As many lower bounds as wanted, plus the gap to the upper ones, make a limit. Returns the last of these bounds.
@@ -252,32 +245,19 @@ class BlockJoin {
     // Distances of the entries that can still count: the limit falls on the way.
     template <class Iterator>
     void measure(Index query, Iterator first, Iterator last) {
-        const Real* row = rows_.queries + static_cast<std::int64_t>(query_row_[query]) * rows_.n_features;
+        const Real* row = rows_.query(query_row_[query]);
         for (auto entry = first; entry != last; ++entry) {
             if (static_cast<double>(entry->bound) > limit(query) * (1 + 1e-5)) continue;
-            if (entry + 1 != last) prefetch(cells_.slot_point[(entry + 1)->slot]);
+            if (entry + 1 != last) rows_.prefetch(cells_.slot_point[(entry + 1)->slot]);
             const Index point = cells_.slot_point[entry->slot];
-            goal_.offer(query, point, squared(row, rows_.points + static_cast<std::int64_t>(point) * rows_.n_features));
+            goal_.offer(query, point, rows_.squared(kernel_, row, point));
         }
-    }
-
-    // The row of a point lies anywhere in memory; it is on its way while another distance is computed.
-    void prefetch(Index point) const {
-        const auto* row = reinterpret_cast<const char*>(rows_.points + point * rows_.n_features);
-        const auto n_bytes = rows_.n_features * static_cast<std::int64_t>(sizeof(Real));
-        for (std::int64_t byte = 0; byte < std::min<std::int64_t>(n_bytes, 4096); byte += 64) {
-            __builtin_prefetch(row + byte);
-        }
-    }
-
-    double squared(const float* x, const float* y) const { return kernel_.squared_distance_f(x, y, rows_.n_features); }
-    double squared(const double* x, const double* y) const {
-        return kernel_.squared_distance_d(x, y, rows_.n_features);
     }
 
     const Kernel& kernel_;
     const Cells cells_;
     const ExactRows<Real> rows_;
+    const Coordinates<Coordinate> coordinates_;
     const Probing probing_;
     Goal goal_;
     PendingLists pending_;
@@ -287,7 +267,6 @@ class BlockJoin {
     Index n_queries_ = 0;
     const Index* query_row_ = nullptr;
     const double* origin_ = nullptr;
-    double error_ = 0;
     std::vector<float> residuals_, tails_, gap_;
     std::vector<double> norms_;
     std::vector<Index> everyone_;
@@ -303,8 +282,8 @@ void cell_join(const Kernel& kernel, const Cells& cells, const ExactRows<Real>& 
                const Coordinates<Coordinate>& coordinates, const Probing& probing, MakeGoal make_goal, int n_threads) {
     using Join = BlockJoin<Real, Coordinate, decltype(make_goal())>;
     parallel_chunks(blocks.n_blocks, n_threads, [&] {
-        return [&, join = Join(kernel, cells, rows, probing, make_goal())](std::int64_t block) mutable {
-            join.run(blocks, block, coordinates);
+        return [&, join = Join(kernel, cells, rows, coordinates, probing, make_goal())](std::int64_t block) mutable {
+            join.run(blocks, block);
         };
     });
 }

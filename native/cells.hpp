@@ -27,6 +27,7 @@ struct Coordinates {
     std::int64_t index(std::int64_t i) const { return row ? static_cast<std::int64_t>(row[i]) : i; }
     const Real* at(std::int64_t i) const { return rows + index(i) * n_features; }
     float tail(std::int64_t i) const { return tails ? tails[index(i)] : 0.0f; }
+    bool whole() const { return tails == nullptr; }
 
     // For a search among the coordinates themselves, which they represent without error.
     Coordinates without_error() const { return {rows, n_features, scale, 0.0, nullptr, row}; }

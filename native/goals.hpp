@@ -1,4 +1,4 @@
-// What a join looks for: the nearest points of each query, or all points within a reach.
+// What a join looks for: the nearest points of each query, those of a shortlist, or all points within a reach.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,36 @@
 
 #include "distance.hpp"
 #include "graph.hpp"
+#include "kernels/kernel.hpp"
 
 namespace diffpeaks {
+
+// The rows from which distances are computed.
+template <class Real>
+struct ExactRows {
+    const Real* queries;
+    const Real* points;
+    std::int64_t n_features;
+
+    const Real* query(std::int64_t row) const { return queries + row * n_features; }
+    const Real* point(std::int64_t row) const { return points + row * n_features; }
+
+    // A row of a point lies anywhere in memory; it is on its way while another distance is computed.
+    void prefetch(std::int64_t row) const {
+        const auto* bytes = reinterpret_cast<const char*>(point(row));
+        const auto n_bytes = n_features * static_cast<std::int64_t>(sizeof(Real));
+        for (std::int64_t byte = 0; byte < std::min<std::int64_t>(n_bytes, 4096); byte += 64) {
+            __builtin_prefetch(bytes + byte);
+        }
+    }
+
+    double squared(const Kernel& kernel, const Real* query, std::int64_t row) const {
+        if constexpr (sizeof(Real) == sizeof(float))
+            return kernel.squared_distance_f(query, point(row), n_features);
+        else
+            return kernel.squared_distance_d(query, point(row), n_features);
+    }
+};
 
 // No larger squared distance is reported as `distance` or less: rounded once or twice, and to nothing below zero.
 template <class Real>
@@ -63,9 +91,15 @@ class NearestGoal {
             lower_limit_to(query, static_cast<double>(list.front().first));
     }
 
-    // Writes the list of a query as a row.
-    void finish(std::int64_t query, std::int64_t row) {
-        auto& list = lists_[static_cast<std::size_t>(query)];
+    // Writes the list of each query as a row.
+    void finish(const Index* query_row) {
+        for (std::size_t query = 0; query < lists_.size(); ++query) write(lists_[query], query_row[query]);
+    }
+
+    const std::vector<Entry>& list(std::int64_t query) const { return lists_[static_cast<std::size_t>(query)]; }
+
+  private:
+    void write(std::vector<Entry>& list, std::int64_t row) {
         std::sort_heap(list.begin(), list.end());
         Index* indices = indices_ + row * n_neighbors_;
         Real* distances = distances_ + row * n_neighbors_;
@@ -78,7 +112,6 @@ class NearestGoal {
         std::fill(distances + found, distances + n_neighbors_, std::numeric_limits<Real>::infinity());
     }
 
-  private:
     // No point is wanted whose distance must be larger than that one.
     void lower_limit_to(std::int64_t query, double distance) {
         double& limit = limits_[static_cast<std::size_t>(query)];
@@ -91,6 +124,47 @@ class NearestGoal {
     Real* distances_;
     std::vector<std::vector<Entry>> lists_;
     std::vector<double> limits_;
+};
+
+// The nearest of those points that are nearest in coordinates: a shortlist by coordinates, from which distances choose.
+template <class Real>
+class ShortlistGoal {
+  public:
+    ShortlistGoal(const Kernel& kernel, std::int64_t n_listed, const ExactRows<Real>& rows, NearestGoal<Real> nearest)
+        : kernel_(kernel),
+          rows_(rows),
+          shortlist_(n_listed, Measure{false, 1.0, 0.0}, nullptr, nullptr),
+          nearest_(std::move(nearest)) {}
+
+    std::int64_t n_wanted() const { return shortlist_.n_wanted(); }
+    void begin(std::int64_t n_queries) {
+        n_queries_ = n_queries;
+        shortlist_.begin(n_queries);
+    }
+    double limit(std::int64_t query) const { return shortlist_.limit(query); }
+    double limit(std::int64_t query, std::int64_t) const { return shortlist_.limit(query); }
+    void lower_limit(std::int64_t query, double squared) { shortlist_.lower_limit(query, squared); }
+    void offer(std::int64_t query, Index point, double squared) { shortlist_.offer(query, point, squared); }
+
+    void finish(const Index* query_row) {
+        nearest_.begin(n_queries_);
+        for (std::int64_t query = 0; query < n_queries_; ++query) {
+            const auto& listed = shortlist_.list(query);
+            for (std::size_t i = 0; i < listed.size(); ++i) {
+                if (i + 1 < listed.size()) rows_.prefetch(listed[i + 1].second);
+                const Index point = listed[i].second;
+                nearest_.offer(query, point, rows_.squared(kernel_, rows_.query(query_row[query]), point));
+            }
+        }
+        nearest_.finish(query_row);
+    }
+
+  private:
+    const Kernel& kernel_;
+    ExactRows<Real> rows_;
+    NearestGoal<float> shortlist_;
+    NearestGoal<Real> nearest_;
+    std::int64_t n_queries_ = 0;
 };
 
 // All points whose reported distance is at most their own reach.
@@ -122,10 +196,11 @@ class BallGoal {
             lists_[static_cast<std::size_t>(query)].emplace_back(distance, point);
     }
 
-    void finish(std::int64_t query, std::int64_t row) {
-        auto& list = lists_[static_cast<std::size_t>(query)];
-        std::sort(list.begin(), list.end());
-        (*rows_)[static_cast<std::size_t>(row)] = list;
+    void finish(const Index* query_row) {
+        for (std::size_t query = 0; query < lists_.size(); ++query) {
+            std::sort(lists_[query].begin(), lists_[query].end());
+            (*rows_)[static_cast<std::size_t>(query_row[query])] = lists_[query];
+        }
     }
 
   private:
@@ -159,7 +234,7 @@ class CellGoal {
         found_[static_cast<std::size_t>(query)].push_back(cell);
     }
 
-    void finish(std::int64_t, std::int64_t) {}
+    void finish(const Index*) {}
 
     const std::vector<Index>& found(std::int64_t query) const { return found_[static_cast<std::size_t>(query)]; }
 

@@ -15,7 +15,7 @@ class PendingLists {
   public:
     // Lists of at least that length; a kernel adds up to `run` entries at once and may write a vector beyond.
     PendingLists(const Kernel& kernel, std::int64_t length, std::int64_t run)
-        : kernel_(kernel), full_(length + run), capacity_(full_ + run + panel_width), run_(run) {}
+        : kernel_(kernel), full_(length), capacity_(full_ + run + panel_width) {}
 
     void begin(std::int64_t n_queries) {
         bounds_.resize(static_cast<std::size_t>(n_queries * capacity_));
@@ -26,7 +26,6 @@ class PendingLists {
     Pending for_kernel() { return {bounds_.data(), slots_.data(), counts_.data(), capacity_}; }
     Index count(Index query) const { return counts_[static_cast<std::size_t>(query)]; }
     bool full(Index query) const { return count(query) > full_; }
-    bool nearly_full(Index query) const { return count(query) > full_ - run_; }
 
     // What a kernel appended, from entry `first` on, are products; they become squared distances, which compare across
     // cells.
@@ -74,7 +73,7 @@ class PendingLists {
     float* list(Index query) { return bounds_.data() + query * capacity_; }
 
     const Kernel& kernel_;
-    std::int64_t full_, capacity_, run_;
+    std::int64_t full_, capacity_;
     std::vector<float> bounds_;
     std::vector<Index> slots_, counts_;
 };

@@ -159,6 +159,19 @@ class PackedCells:
         distances: Real,
         n_threads: int,
     ) -> None: ...
+    def nearest_listed(
+        self,
+        kernel: str,
+        queries: QueriesFloat | QueriesDoubleAlong,
+        points: Real,
+        coordinates: NDArray[np.float32],
+        n_listed: int,
+        probes: Probes,
+        measure: Measure,
+        indices: Index,
+        distances: Real,
+        n_threads: int,
+    ) -> None: ...
     def within(
         self,
         kernel: str,

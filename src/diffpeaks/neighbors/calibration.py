@@ -1,4 +1,4 @@
-"""How many cells a stated recall needs: calibrated on a sample of the very data, measured on another."""
+"""How much a stated recall needs: calibrated on a sample of the very data, measured on another."""
 
 from __future__ import annotations
 
@@ -12,35 +12,17 @@ from diffpeaks._native import Probes
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.cells import CellTable
 from diffpeaks.neighbors.contract import Neighbors
-from diffpeaks.neighbors.join import CellJoin, Queries, cell_blocks
+from diffpeaks.neighbors.join import CellJoin, Queries, cell_blocks, even_blocks
+from diffpeaks.neighbors.rules import CellDistances, Rule, share_bound
 
 SAMPLE = 512  # queries to calibrate, and as many to measure
 _FIRST_PROBES = (4, 8, 16)
 _MANY_PROBES = 48  # of the nearest cells: with fewer, another rule saves less than trying it costs
 _SPREAD_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_BESIDE_PER_PROBE = 8  # cells that are ranked for each that is probed
-_FEWEST_BESIDE = 64
-_RANKING, _REACHING = 3.0, 1.5  # what ranking a cell, or testing its reach, costs in comparisons with a point
 _MARGIN = 0.1  # of what may be missed: kept back for the error of the sample
+_NOT_LISTED = 0.3  # of what may be missed: lost because coordinates mislead, the rest in cells not visited
+_MOST_LISTED = 8  # for each neighbour
 _TRIES = 8
-
-
-class Rule(NamedTuple):
-    """Which cells a query visits: the nearest `n_probes`, then those within `reach` (see probing.hpp)."""
-
-    n_probes: int
-    spread_weight: float = 0.0
-    reach: float = 0.0
-    cost: float = 0.0  # comparisons with points, about
-
-    def n_beside(self, n_cells: int) -> int:
-        """Cells that are ranked to find the nearest."""
-        return min(n_cells, max(_FEWEST_BESIDE, _BESIDE_PER_PROBE * self.n_probes))
-
-    def relaxed(self) -> Rule:
-        """A little more of everything."""
-        n_probes = self.n_probes + max(1, self.n_probes // 6)
-        return Rule(n_probes, self.spread_weight, 1.02 * self.reach, 1.15 * self.cost)
 
 
 class Truth(NamedTuple):
@@ -58,12 +40,20 @@ class Truth(NamedTuple):
     def recall(self, rows: Neighbors) -> NDArray[np.float64]:
         """The share of each query's neighbours that the rows hold."""
         found = rows.indices.reshape(len(self.neighbors), -1)
-        shares = [np.isin(true, row).mean() for true, row in zip(self.neighbors, found, strict=True)]
-        return np.array(shares)
+        return np.mean(self.places(found) < found.shape[1], axis=1)
+
+    def places(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Where each neighbour stands in the row of its query, or behind its end."""
+        n_rows, length = rows.shape
+        first = np.arange(n_rows)[:, None] << 32
+        entries, wanted = (rows + first).ravel(), self.neighbors + first
+        order = np.argsort(entries)
+        at = order[np.minimum(np.searchsorted(entries, wanted, sorter=order), len(order) - 1)]
+        return np.where(entries[at] == wanted, at % length, length)
 
 
 class CalibratedJoin:
-    """A join that visits only as many cells as a recall needs."""
+    """A join that compares only as many points as a recall needs."""
 
     def __init__(self, join: CellJoin, recall: float, n_neighbors: int) -> None:
         self._join, self._n_neighbors = join, n_neighbors
@@ -81,63 +71,45 @@ class CalibratedJoin:
         self.reached = self.recall >= recall
 
     def found(self, queries: Queries, rule: Rule) -> Neighbors:
-        """The nearest points in the cells that the rule visits."""
-        table, blocks = self._join.table, cell_blocks(queries.cell_of)
-        beside = _cells_beside(table, blocks.cells, rule.n_beside(table.n_cells), self._join.n_threads)
+        """The nearest points of those that the rule compares."""
+        blocks = cell_blocks(queries.cell_of)
+        probes = self._probes(rule, blocks.cells)
+        return self._join.nearest_listed(queries, blocks, self._n_neighbors, rule.n_listed, probes)
+
+    def _probes(self, rule: Rule, cells: NDArray[np.int32]) -> Probes:
+        table = self._join.table
+        beside = _cells_beside(table, cells, rule.n_beside(table.n_cells), self._join.n_threads)
         centroids = table.packed_centroids(rule.spread_weight)
-        probes = Probes(beside, rule.n_probes, rule.spread_weight, rule.reach, centroids, table.centroid_rows)
-        return self._join.nearest_among(queries, blocks, self._n_neighbors, probes)
+        return Probes(beside, rule.n_probes, rule.spread_weight, rule.reach, centroids, table.centroid_rows)
 
     def _cheapest_rule(self, truth: Truth, recall: float) -> Rule:
-        distances = _CellDistances(self._join.table, truth)
-        rules = [distances.nearest_cells(recall)]
+        places, n_listed = self._shortlist(truth, 1 - _NOT_LISTED * (1 - recall))
+        cells = CellDistances(
+            self._join.table, truth.queries.table, truth.neighbors, places < n_listed, n_listed
+        )
+        rules = [cells.nearest_cells(recall)]
         for n_probes in _FIRST_PROBES if rules[0].n_probes > _MANY_PROBES else ():
-            rows = self.found(truth.queries, Rule(n_probes))
-            last = rows.distances.reshape(len(truth.neighbors), -1)[:, -1]
-            limit = self._join.space.limit(last.astype(np.float64)) * distances.scale**2
-            rules += [distances.cells_within(recall, n_probes, w, limit) for w in _SPREAD_WEIGHTS]
+            limit = self._limit(truth.queries, Rule(n_listed, n_probes))
+            rules += [cells.cells_within(recall, n_probes, weight, limit) for weight in _SPREAD_WEIGHTS]
         return min(rules, key=lambda rule: rule.cost)
 
+    def _shortlist(self, truth: Truth, share: float) -> tuple[NDArray[np.int64], int]:
+        """Places of true neighbours in the order of coordinates, and how many hold that share of them."""
+        if not self._join.shortlists:
+            return np.zeros_like(truth.neighbors, np.int64), self._n_neighbors
+        n_points = len(self._join.space.points)
+        most = min(_MOST_LISTED * self._n_neighbors, n_points)
+        blocks = even_blocks(truth.queries.cell_of)
+        listed, _ = self._join.nearest_in_coordinates(truth.queries, blocks, most, Probes())
+        places = truth.places(listed)
+        return places, max(self._n_neighbors, min(most, int(share_bound(places, share)) + 1))
 
-class _CellDistances:
-    """From the queries of a sample to all cells, and to those where their neighbours are."""
-
-    def __init__(self, table: CellTable, truth: Truth) -> None:
-        coordinates, self.scale = table.coordinates, table.coordinates.scale
-        queries = (truth.queries.table - coordinates.center) * coordinates.scale
-        centroids = (table.centroids - coordinates.center) * coordinates.scale
-        with ONE_BLAS_THREAD:
-            products = queries @ centroids.T
-        self._squared = np.sum(queries**2, axis=1)[:, None] + np.sum(centroids**2, axis=1) - 2 * products
-        order = np.argsort(self._squared, axis=1, kind="stable")
-        self._rank = np.empty_like(order)
-        np.put_along_axis(self._rank, order, np.arange(table.n_cells)[None, :], axis=1)
-        self._homes = table.cell_of[truth.neighbors]
-        self._sizes, self._spread = table.sizes, table.packed.spread()
-
-    def nearest_cells(self, recall: float) -> Rule:
-        """The rule that visits a fixed number of cells."""
-        ranks = np.sort(np.take_along_axis(self._rank, self._homes, axis=1), axis=None)
-        n_probes = int(ranks[_needed(len(ranks), recall)]) + 1
-        return Rule(n_probes, cost=self._cost(n_probes, self._rank < n_probes))
-
-    def cells_within(self, recall: float, n_probes: int, weight: float, limit: NDArray[np.float64]) -> Rule:
-        """The rule that visits few cells first and then those which may hold nearer points."""
-        score = (self._squared + weight * self._spread) / limit[:, None]
-        score[self._rank < n_probes] = -np.inf
-        scores = np.sort(np.take_along_axis(score, self._homes, axis=1), axis=None)
-        reach = max(float(scores[_needed(len(scores), recall)]), 0.0)
-        cost = self._cost(n_probes, score <= reach) + _REACHING * len(self._sizes)
-        return Rule(n_probes, weight, reach, cost)
-
-    def _cost(self, n_probes: int, visited: NDArray[np.bool_]) -> float:
-        ranked = Rule(n_probes).n_beside(len(self._sizes))
-        return float(np.mean(visited @ self._sizes)) + _RANKING * ranked
-
-
-def _needed(n_values: int, share: float) -> int:
-    """Which of the ascending values must be reached to have that share of them."""
-    return min(n_values - 1, max(0, int(np.ceil(share * n_values)) - 1))
+    def _limit(self, queries: Queries, rule: Rule) -> NDArray[np.float64]:
+        """Squared distance, in scaled coordinates, to the last that is listed of the nearest cells."""
+        blocks = cell_blocks(queries.cell_of)
+        probes = self._probes(rule, blocks.cells)
+        squares = self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
+        return squares[:, -1].astype(np.float64) * self._join.table.coordinates.scale**2
 
 
 def _cells_beside(

@@ -13,7 +13,7 @@ from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
 from diffpeaks.neighbors.cells import SAMPLE_PER_CELL
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, first_of_rows
-from diffpeaks.neighbors.coordinates import padded
+from diffpeaks.neighbors.coordinates import Workload, padded
 from diffpeaks.neighbors.join import CellJoin, checked_measure
 
 _CELL_SIZE = 512
@@ -55,8 +55,8 @@ class CellSearch(ExactSearch):
 
     def _cells(self, n_neighbors: int) -> CellJoin:
         if self._join is None:
-            n_compared = self._locations.n_locations
-            self._join = CellJoin(self._distinct, _CELL_SIZE, n_compared, n_neighbors, self.n_threads)
+            workload = Workload(self._locations.n_locations, n_neighbors, shortlisted=False)
+            self._join = CellJoin(self._distinct, _CELL_SIZE, workload, self.n_threads)
         return self._join
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
@@ -135,9 +135,8 @@ class ApproximateCellSearch(CellSearch):
     def _cells(self, n_neighbors: int) -> CellJoin:
         if self._join is None and self._locations.n_locations >= _FEWEST_SAMPLES:
             cell_size = _approximate_cell_size(self._locations.n_locations)
-            self._join = CellJoin(
-                self._distinct, cell_size, _APPROXIMATE_COMPARED, n_neighbors, self.n_threads
-            )
+            workload = Workload(_APPROXIMATE_COMPARED, n_neighbors, shortlisted=True)
+            self._join = CellJoin(self._distinct, cell_size, workload, self.n_threads)
         return super()._cells(n_neighbors)
 
     def _all_nearest(self, n_nearest: int) -> Neighbors:

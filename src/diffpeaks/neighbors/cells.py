@@ -24,7 +24,7 @@ from diffpeaks.order import NO_POINT
 SAMPLE_PER_CELL = 16
 _ROUNDS = 2
 _BLOCK_ROWS = 256
-_SQUARES = Measure(2.0, squared=True)
+SQUARES = Measure(2.0, squared=True)
 _FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 # by the dtypes of points and coordinates
 QUERIES = {
@@ -40,9 +40,9 @@ class CentroidSearch:
     def __init__(self, centroids: NDArray[Any], scale: float, n_threads: int) -> None:
         self.centroids, self._scale, self._n_threads = centroids, scale, n_threads
         self._middle = centroids.mean(axis=0, dtype=np.float64, keepdims=True)
-        self._packed = self.packed()
+        self.packed = self.pack()
 
-    def packed(self) -> PackedCells:
+    def pack(self) -> PackedCells:
         """The centroids as members of one cell."""
         everything = np.zeros(len(self.centroids), np.int32)
         return packed_cells(self.centroids, NO_TAILS, everything, self._middle, self._scale, self._n_threads)
@@ -54,8 +54,8 @@ class CentroidSearch:
         origins = np.repeat(self._middle, len(starts) - 1, axis=0)
         queries = QUERIES[rows.dtype, rows.dtype](rows, rows, NO_TAILS, 0.0, starts, origins, order)
         found, distances = np.empty((len(rows), 1), np.int32), np.empty((len(rows), 1), rows.dtype)
-        self._packed.nearest(
-            kernel_name(), queries, self.centroids, Probes(), _SQUARES, found, distances, self._n_threads
+        self.packed.nearest(
+            kernel_name(), queries, self.centroids, Probes(), SQUARES, found, distances, self._n_threads
         )
         return found[:, 0]
 
@@ -120,7 +120,9 @@ class CellTable:
 
     def packed_centroids(self, spread_weight: float) -> PackedCells:
         """The centroids as points in one cell, put farther away by their spread."""
-        packed = self._search.packed()
+        if spread_weight == 0:
+            return self._search.packed
+        packed = self._search.pack()
         packed.put_farther(np.float32(spread_weight) * self.packed.spread())
         return packed
 

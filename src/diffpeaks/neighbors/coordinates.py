@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,14 @@ from diffpeaks.neighbors.kernel import kernel_name
 
 _SAMPLE = 2048
 _COMPARED_SAMPLE = 768  # of which all pairs are compared
+_NEAR = 3  # neighbours within that sample
+_LISTED = 0.98  # share of the neighbours that a shortlist holds
 _FEWEST_FEATURES = 256  # below, there is little to save
-_SHARES = (1 / 8, 1 / 6, 1 / 4, 1 / 3)  # of the features: numbers of directions that are tried
-_FAR = 8.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
+_SHARES = (1 / 24, 1 / 12, 1 / 8, 1 / 6, 1 / 4, 1 / 3)  # of the features: numbers of directions that are tried
+_FAR = 200.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
 # Seconds for a product, a distance and a projection of one feature, with all that goes with them; only
 # their ratios matter.
-_PRODUCT, _DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 3e-11
+_PRODUCT, _DISTANCE, _LISTED_DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 4e-10, 3e-11
 
 
 NO_TAILS = np.empty(0, np.float32)
@@ -29,14 +31,14 @@ class Coordinates:
 
     `table` holds a row for each point. Distances between rows exceed those between points by no more
     than twice `error`; what the rows leave out of a point has at most the length of its tail. Both
-    are in units of 1 / scale.
+    are in units of 1 / scale. No point is farther than `largest` from the centre.
     """
 
     error = 0.0
     tails = NO_TAILS
 
     def __init__(self, points: Any, center: NDArray[np.float64], largest: float) -> None:
-        self.table, self.center = points, center
+        self.table, self.center, self.largest = points, center, largest
         self.n_features: int = points.shape[1]
         self.scale = _unit_scale(largest)
 
@@ -80,59 +82,78 @@ class ProjectedCoordinates(Coordinates):
         return (np.sqrt(outside) * self.scale * (1 + 1e-6)).astype(np.float32)
 
 
-def coordinates_for(points: Any, n_compared: int, n_neighbors: int, n_threads: int) -> Coordinates:
-    """The coordinates that cost least where each point is compared with so many others."""
-    center = points.mean(axis=0, dtype=np.float64)
-    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
-    largest = float(np.linalg.norm(np.maximum(high - center, center - low)))
+class Workload(NamedTuple):
+    """What is done with coordinates, for each point."""
+
+    n_compared: int  # points
+    n_neighbors: int
+    shortlisted: bool  # distances are computed for a shortlist only, else for all that the bounds admit
+
+
+def coordinates_for(points: Any, workload: Workload, n_threads: int) -> Coordinates:
+    """The coordinates that cost least for some work."""
     n_features = points.shape[1]
     if n_features >= _FEWEST_FEATURES and len(points) > _SAMPLE:
-        sample = _centred_sample(points, center)
-        typical = np.sqrt(np.mean(np.square(sample)) * n_features)
-        if largest < _FAR * np.sqrt(n_features) * typical:
-            directions = principal_directions(sample, padded(int(n_features * max(_SHARES))))
-            n_directions = _cheapest(sample, directions, n_compared, n_neighbors)
-            if n_directions < n_features:
-                few = np.ascontiguousarray(directions[:n_directions])
-                return ProjectedCoordinates(points, center, few, n_threads)
-    return Coordinates(points, center, largest)
+        which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
+        center = points[which].mean(axis=0, dtype=np.float64)
+        sample = (points[which] - center).astype(np.float32)
+        directions = _cheapest_directions(sample, workload)
+        if directions is not None:
+            projected = ProjectedCoordinates(points, center, directions, n_threads)
+            if projected.largest < _FAR * np.sqrt(np.mean(np.square(sample)) * n_features):
+                return projected
+    center = points.mean(axis=0, dtype=np.float64)
+    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
+    return Coordinates(points, center, float(np.linalg.norm(np.maximum(high - center, center - low))))
 
 
-def _centred_sample(points: Any, center: NDArray[np.float64]) -> NDArray[np.float32]:
-    which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
-    return (points[which] - center).astype(np.float32)
+def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDArray[np.float32] | None:
+    """The principal directions, as many as cost least on a centred sample; None where all features do.
 
-
-def _cheapest(
-    sample: NDArray[np.float32], directions: NDArray[np.float32], n_compared: int, n_neighbors: int
-) -> int:
-    """The number of directions, or of all features, that costs least on a sample.
-
-    Fewer directions make cheaper products, but exclude less: more distances must be computed.
+    Fewer directions make cheaper products, but tell less: more distances must be computed.
     """
     n_features = sample.shape[1]
+    tried = sorted({padded(int(n_features * share)) for share in _SHARES})
+    directions = principal_directions(sample, tried[-1])
+    costs = {n_features: _cost(n_features, n_features, workload, 1.2)}
     some = sample[:_COMPARED_SAMPLE]
-    near = 2  # the sample is sparse: its second neighbours stand for the last ones among all points
-    costs = {n_features: _cost(n_features, n_features, n_compared, 1.2 * n_neighbors)}
     with ONE_BLAS_THREAD:
-        limit = np.partition(_squared_distances(some), near, axis=1)[:, near : near + 1]
+        squares = _squared_distances(some)
         along = some @ directions[:, :n_features].T
-        for share in _SHARES:
-            n_directions = padded(int(n_features * share))
-            inside = np.sum(_squared_distances(along[:, :n_directions]) <= limit, axis=1)
-            n_distances = float(np.mean(inside)) / (near + 1) * n_neighbors
+        for n_directions in tried:
+            ratio = _distances_per_neighbor(squares, along[:, :n_directions], workload.shortlisted)
             projection = n_features * n_directions * _PROJECTION
-            costs[n_directions] = projection + _cost(n_directions, n_features, n_compared, n_distances)
-    return min(costs, key=lambda n_directions: costs[n_directions])
+            costs[n_directions] = projection + _cost(n_directions, n_features, workload, ratio)
+    cheapest = min(costs, key=lambda n_directions: costs[n_directions])
+    return None if cheapest == n_features else np.ascontiguousarray(directions[:cheapest])
 
 
-def _cost(n_coordinates: int, n_features: int, n_compared: int, n_distances: float) -> float:
-    return n_compared * n_coordinates * _PRODUCT + n_distances * n_features * _DISTANCE
+def _distances_per_neighbor(
+    squares: NDArray[np.float32], along: NDArray[np.float32], shortlisted: bool
+) -> float:
+    """How many distances find one neighbour, on a sample whose few nearest stand for those among all points."""
+    inside = _squared_distances(along)
+    if not shortlisted:
+        limit = np.partition(squares, _NEAR - 1, axis=1)[:, _NEAR - 1 : _NEAR]
+        return float(np.mean(np.sum(inside <= limit, axis=1))) / _NEAR
+    nearest = np.argpartition(squares, _NEAR - 1, axis=1)[:, :_NEAR]
+    reached = np.take_along_axis(inside, nearest, axis=1)
+    ranks = np.sum(inside[:, None, :] <= reached[:, :, None], axis=2)
+    return float(np.quantile(ranks, _LISTED)) / _NEAR
+
+
+def _cost(n_coordinates: int, n_features: int, workload: Workload, distances_per_neighbor: float) -> float:
+    n_distances = distances_per_neighbor * workload.n_neighbors
+    distance = _LISTED_DISTANCE if workload.shortlisted else _DISTANCE
+    return workload.n_compared * n_coordinates * _PRODUCT + n_distances * n_features * distance
 
 
 def _squared_distances(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Between all rows; of a row to itself infinite."""
     squares = np.einsum("ij,ij->i", rows, rows)
-    return squares[:, None] + squares - 2 * rows @ rows.T
+    between = squares[:, None] + squares - 2 * rows @ rows.T
+    np.fill_diagonal(between, np.inf)
+    return between
 
 
 def _unit_scale(largest: float) -> float:

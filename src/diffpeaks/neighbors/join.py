@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
-from diffpeaks.neighbors.cells import QUERIES, CellTable
+from diffpeaks.neighbors.cells import QUERIES, SQUARES, CellTable
 from diffpeaks.neighbors.contract import Measure, Neighbors, Space
-from diffpeaks.neighbors.coordinates import coordinates_for
+from diffpeaks.neighbors.coordinates import NO_TAILS, Workload, coordinates_for
 from diffpeaks.neighbors.kernel import kernel_name
 
 _BLOCK_QUERIES = 256
@@ -56,12 +56,10 @@ def checked_measure(space: Space) -> Measure:
 class CellJoin:
     """The points of a space in cells of about `cell_size`."""
 
-    def __init__(
-        self, space: Space, cell_size: int, n_compared: int, n_neighbors: int, n_threads: int
-    ) -> None:
+    def __init__(self, space: Space, cell_size: int, workload: Workload, n_threads: int) -> None:
         self.space, self.n_threads = space, n_threads
         self._measure = checked_measure(space)
-        coordinates = coordinates_for(space.points, n_compared, n_neighbors, n_threads)
+        coordinates = coordinates_for(space.points, workload, n_threads)
         n_cells = max(1, round(len(space.points) / cell_size))
         self.table = CellTable(coordinates, n_cells, n_threads)
 
@@ -75,22 +73,53 @@ class CellJoin:
 
     def nearest(self, queries: Queries, n_neighbors: int) -> Neighbors:
         """The nearest points of all."""
-        return self.nearest_among(queries, _even_blocks(queries.cell_of), n_neighbors, Probes())
+        return self.nearest_among(queries, even_blocks(queries.cell_of), n_neighbors, Probes())
 
     def nearest_among(self, queries: Queries, blocks: Blocks, n_neighbors: int, probes: Probes) -> Neighbors:
         """The nearest points in the cells that are probed; missing ones are NO_POINT at infinity."""
-        indices = np.empty((len(queries.rows), n_neighbors), np.int32)
-        distances = np.empty((len(queries.rows), n_neighbors), self.space.dtype)
-        asked, measure = self._asked(queries, blocks), self._measure
-        self.table.packed.nearest(
-            kernel_name(), asked, self.space.points, probes, measure, indices, distances, self.n_threads
+        rows = _room(len(queries.rows), n_neighbors, self.space.dtype)
+        asked, points = self._asked(queries, blocks), self.space.points
+        self.table.packed.nearest(kernel_name(), asked, points, probes, self._measure, *rows, self.n_threads)
+        return _neighbors(*rows)
+
+    def nearest_listed(
+        self, queries: Queries, blocks: Blocks, n_neighbors: int, n_listed: int, probes: Probes
+    ) -> Neighbors:
+        """The nearest of those points in the cells that are probed whose coordinates are nearest."""
+        if not self.shortlists:
+            return self.nearest_among(queries, blocks, n_neighbors, probes)
+        rows = _room(len(queries.rows), n_neighbors, self.space.dtype)
+        self.table.packed.nearest_listed(
+            kernel_name(),
+            self._asked(queries, blocks),
+            self.space.points,
+            self.table.coordinates.table,
+            n_listed,
+            probes,
+            self._measure,
+            *rows,
+            self.n_threads,
         )
-        indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_neighbors
-        return Neighbors(indptr, indices.ravel(), distances.ravel())
+        return _neighbors(*rows)
+
+    def nearest_in_coordinates(
+        self, queries: Queries, blocks: Blocks, n_listed: int, probes: Probes
+    ) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The points in the cells that are probed whose coordinates are nearest, and squared distances of these."""
+        rows = _room(len(queries.rows), n_listed, queries.table.dtype)
+        coordinates = Queries(queries.table, queries.table, NO_TAILS, 0.0, queries.cell_of)
+        asked, table = self._asked(coordinates, blocks), self.table.coordinates.table
+        self.table.packed.nearest(kernel_name(), asked, table, probes, SQUARES, *rows, self.n_threads)
+        return rows
+
+    @property
+    def shortlists(self) -> bool:
+        """Whether coordinates are less than the points, so that a shortlist of them must be measured."""
+        return self.table.coordinates.table is not self.space.points
 
     def within(self, queries: Queries, reach: NDArray[np.float64]) -> Neighbors:
         """All points that are no farther than their own reach."""
-        asked = self._asked(queries, _even_blocks(queries.cell_of))
+        asked = self._asked(queries, even_blocks(queries.cell_of))
         cell_reach = np.maximum(self.table.largest(reach), 0)
         found = self.table.packed.within(
             kernel_name(), asked, self.space.points, reach, cell_reach, self._measure, self.n_threads
@@ -103,7 +132,16 @@ class CellJoin:
         return kind(*queries[:4], blocks.starts, origins, blocks.order)
 
 
-def _even_blocks(cell_of: NDArray[np.int32]) -> Blocks:
+def _room(n_rows: int, n_neighbors: int, dtype: Any) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    return np.empty((n_rows, n_neighbors), np.int32), np.empty((n_rows, n_neighbors), dtype)
+
+
+def _neighbors(indices: NDArray[np.int32], distances: NDArray[Any]) -> Neighbors:
+    indptr = np.arange(len(indices) + 1, dtype=np.int64) * indices.shape[1]
+    return Neighbors(indptr, indices.ravel(), distances.ravel())
+
+
+def even_blocks(cell_of: NDArray[np.int32]) -> Blocks:
     """Blocks of one size, in the order of the cells."""
     order = np.argsort(cell_of, kind="stable").astype(np.int32)
     starts = np.append(np.arange(0, len(order), _BLOCK_QUERIES), len(order)).astype(np.int64)
