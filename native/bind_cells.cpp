@@ -84,15 +84,19 @@ void bind_probes(nb::class_<Probes>& probes) {
     probes.def(
         "__init__",
         [](Probes* self, Table<Index> beside, std::int64_t n_probes, double spread_weight, double reach,
-           nb::object centroids, Table<Coordinate> rows) {
+           std::int64_t n_reached, nb::object centroids, Table<Coordinate> rows) {
             new (self) Probes{beside, centroids, nb::cast(rows), nb::cast<const PackedCells&>(centroids).cells(), {}};
             self->centroids.rows = rows.data();
-            self->probing = {
-                self->beside.data(), static_cast<std::int64_t>(self->beside.shape(1)), n_probes, spread_weight, reach,
-                &self->centroids};
+            self->probing = {self->beside.data(),
+                             static_cast<std::int64_t>(self->beside.shape(1)),
+                             n_probes,
+                             spread_weight,
+                             reach,
+                             n_reached,
+                             &self->centroids};
         },
-        array("beside"), nb::arg("n_probes"), nb::arg("spread_weight"), nb::arg("reach"), nb::arg("centroids"),
-        array("rows"));
+        array("beside"), nb::arg("n_probes"), nb::arg("spread_weight"), nb::arg("reach"), nb::arg("n_reached"),
+        nb::arg("centroids"), array("rows"));
 }
 
 // Everything a join needs to know of its queries.
@@ -108,8 +112,8 @@ struct Queries {
 };
 
 template <class Real>
-ExactRows<Real> exact_rows(const Table<Real>& queries, const Table<Real>& points) {
-    return {queries.data(), points.data(), static_cast<std::int64_t>(points.shape(1))};
+ExactDistances<Real> exact_distances(const Kernel& kernel, const Table<Real>& queries, const Table<Real>& points) {
+    return {kernel, queries.data(), points.data(), static_cast<std::int64_t>(points.shape(1))};
 }
 
 template <class Real, class Coordinate>
@@ -124,9 +128,10 @@ Coordinates<Coordinate> coordinates_of(const Queries<Real, Coordinate>& queries,
 }
 
 template <class Real, class Coordinate, class MakeGoal>
-void join(const PackedCells& self, const std::string& kernel, const Queries<Real, Coordinate>& queries,
+void join(const PackedCells& self, const std::string& kernel_name, const Queries<Real, Coordinate>& queries,
           const Table<Real>& points, const Probing& probing, MakeGoal make_goal, int n_threads) {
-    cell_join(kernel_named(kernel), self.cells(), exact_rows(queries.rows, points), blocks_of(queries),
+    const Kernel& kernel = kernel_named(kernel_name);
+    cell_join(kernel, self.cells(), exact_distances(kernel, queries.rows, points), blocks_of(queries),
               coordinates_of(queries, self.cells()), probing, make_goal, n_threads);
 }
 
@@ -220,11 +225,12 @@ void bind_shortlist(nb::class_<PackedCells>& packed) {
             const Measure measure = euclidean(given);
             const Kernel& kernel = kernel_named(kernel_name);
             const auto goal = [&, n_neighbors, measure] {
-                return ShortlistGoal<Real>(kernel, n_listed, exact_rows(queries.rows, points),
+                return ShortlistGoal<Real>(n_listed, exact_distances(kernel, queries.rows, points),
                                            NearestGoal<Real>(n_neighbors, measure, indices.data(), distances.data()));
             };
-            cell_join(kernel, self.cells(), exact_rows(queries.coordinates, coordinates), blocks_of(queries),
-                      coordinates_of(queries, self.cells()).without_error(), probes.probing, goal, n_threads);
+            cell_join(kernel, self.cells(), exact_distances(kernel, queries.coordinates, coordinates),
+                      blocks_of(queries), coordinates_of(queries, self.cells()).without_error(), probes.probing, goal,
+                      n_threads);
         },
         nb::arg("kernel"), nb::arg("queries"), array("points"), array("coordinates"), nb::arg("n_listed"),
         nb::arg("probes"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released());

@@ -1,289 +1,218 @@
-// Cell join: blocks of queries that lie together against one cell after another, nearest cell first.
-//
-// A matrix product of bf16 residuals bounds every squared distance from below, with all rounding counted in; only a
-// member that the bound cannot exclude gets its distance computed. So the answer is the exact one among the cells that
-// are visited, whichever kernel made the product.
+// Cell join: which cells the blocks of queries visit, and on which threads.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <numeric>
+#include <iterator>
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "cells.hpp"
-#include "goals.hpp"
-#include "kernels/dispatch.hpp"
-#include "pending.hpp"
+#include "block_join.hpp"
+#include "parallel.hpp"
 #include "probing.hpp"
 
 namespace diffpeaks {
 
-constexpr std::int64_t run_panels = 16;  // panels that are multiplied by all queries while they are in the cache
-constexpr std::int64_t run_members = run_panels * panel_width;
-constexpr std::int64_t longest_list = std::int64_t{1} << 20;
-
-// Queries that lie together: position i asks for row query_row[i]; block b is [starts[b], starts[b + 1]), around an
-// origin.
-struct QueryBlocks {
-    std::int64_t n_blocks;
-    const Offset* starts;
-    const double* origins;  // n_blocks x n_coordinates
-    const Index* query_row;
-};
-
-template <class Real, class Coordinate, class Goal>
-class BlockJoin {
+// The cells that may hold nearer points than a query has found: a search among centroids.
+template <class Coordinate>
+class CellsWithinReach {
   public:
-    BlockJoin(const Kernel& kernel, const Cells& cells, const ExactRows<Real>& rows,
-              const Coordinates<Coordinate>& coordinates, const Probing& probing, Goal goal)
-        : kernel_(kernel),
-          cells_(cells),
-          rows_(rows),
-          coordinates_(coordinates),
-          probing_(probing),
-          goal_(std::move(goal)),
-          pending_(kernel, length_for(goal_.n_wanted(), coordinates.whole()), run_members),
-          square_error_(square_error(cells.n_features)),
-          product_error_(static_cast<double>(cells.n_features + 16) * std::ldexp(1.0, -23)),
-          offset_(static_cast<std::size_t>(cells.n_features)) {}
+    CellsWithinReach(const Kernel& kernel, const Cells& cells, const Probing& probing,
+                     const Coordinates<Coordinate>& coordinates)
+        : unit_(cells.scale * cells.scale),
+          join_(
+              kernel, *probing.centroids,
+              {kernel, coordinates.rows, static_cast<const Coordinate*>(probing.centroids->rows), cells.n_coordinates},
+              coordinates.without_error(), CellGoal(cells.spread, probing.spread_weight / unit_, probing.n_reached)) {}
 
-    void run(const QueryBlocks& blocks, std::int64_t block) {
-        begin(blocks, block);
-        if (probing_.n_probes == 0) {
-            for (const Index cell : cells_by_distance(cells_, origin_, kernel_)) visit(cell, everyone_);
-        } else {
-            const ProbedBlock probed(kernel_, cells_, probing_, block, origin_, residuals_, n_queries_);
-            for (const auto& [cell, visitors] : probed.nearest()) visit(cell, visitors);
-            if (probing_.reach > 0) visit_within_reach(blocks, block, probed);
-        }
-        for (Index query = 0; query < n_queries_; ++query) settle(query);
-        goal_.finish(query_row_);
+    // scores: for each query of the block the largest that a cell may have, in coordinates
+    void find(const QueryBlocks& blocks, std::int64_t block, std::vector<double> scores) {
+        for (double& score : scores) score = std::min(score, 1e30) / unit_;
+        join_.goal().set_bounds(std::move(scores));
+        join_.begin(blocks, block);
+        join_.visit(0, join_.everyone());
+        join_.finish();
     }
 
-    Goal& goal() { return goal_; }
+    const std::vector<CellGoal::Entry>& of(Index query) { return join_.goal().found(query); }
 
   private:
-    // A list is short, so that its limit is soon found; where the bounds leave much open it is longer, so that fewer
-    // distances are computed in vain. Where all points of a ball are wanted there is no limit to find.
-    static std::int64_t length_for(std::int64_t n_wanted, bool whole) {
-        if (n_wanted > longest_list) return 0;
-        return whole ? 2 * n_wanted + 32 : std::max<std::int64_t>(4 * n_wanted, 1280);
+    double unit_;
+    BlockJoin<Coordinate, Coordinate, CellGoal> join_;
+};
+
+// Queries that visit many cells which few others of their block visit. They wait until there are enough of them to
+// share what a visit loads.
+class DeferredQueries {
+  public:
+    struct Query {
+        Offset position;
+        double limit;              // of its goal
+        std::vector<Index> cells;  // all that it visits
+    };
+
+    void add(std::vector<Query> queries) {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        std::move(queries.begin(), queries.end(), std::back_inserter(queries_));
     }
 
-    void begin(const QueryBlocks& blocks, std::int64_t block) {
-        const Offset first = blocks.starts[block];
-        n_queries_ = static_cast<Index>(blocks.starts[block + 1] - first);
-        query_row_ = blocks.query_row + first;
-        origin_ = blocks.origins + block * cells_.n_coordinates;
-        const auto n = static_cast<std::size_t>(n_queries_), width = static_cast<std::size_t>(cells_.n_features);
-        residuals_.assign(n * width, 0.0f);
-        norms_.resize(n);
-        tails_.resize(n);
-        for (std::size_t q = 0; q < n; ++q) {
-            const Offset position = first + static_cast<Offset>(q);
-            float* row = residuals_.data() + q * width;
-            residual(coordinates_.at(position), origin_, cells_.n_coordinates, cells_.scale, row);
-            norms_[q] = norm(row);
-            tails_[q] = coordinates_.tail(position);
+    // Not before all queries were added.
+    const std::vector<Query>& in_order() {
+        std::sort(queries_.begin(), queries_.end(),
+                  [](const Query& a, const Query& b) { return a.position < b.position; });
+        return queries_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<Query> queries_;
+};
+
+// The join of a thread where queries visit some of the cells.
+template <class Real, class Coordinate, class Goal>
+class ProbingJoin {
+  public:
+    ProbingJoin(const Kernel& kernel, const Cells& cells, const Probing& probing,
+                BlockJoin<Real, Coordinate, Goal> join, const Coordinates<Coordinate>& coordinates)
+        : kernel_(kernel), cells_(cells), probing_(probing), join_(std::move(join)) {
+        if (probing.reach > 0) reach_.emplace(kernel, cells, probing, coordinates);
+    }
+
+    // Visits the nearest cells, then those within reach where they are few.
+    void run(const QueryBlocks& blocks, std::int64_t block, DeferredQueries& deferred) {
+        join_.begin(blocks, block);
+        const NearestCells nearest(kernel_, cells_, probing_, block, join_.origin(), join_.residuals(),
+                                   join_.n_queries());
+        visits_.clear();
+        nearest.add_to(visits_);
+        visits_.in_order(probing_.n_beside, [&](Index candidate, const Visitors& visitors) {
+            join_.visit(nearest.cell(candidate), visitors);
+        });
+        if (reach_) visit_few(blocks, block, nearest, deferred);
+        join_.finish();
+    }
+
+    // Visits the cells of queries that were deferred.
+    void run_deferred(const QueryBlocks& blocks, std::int64_t block, const DeferredQueries::Query* queries) {
+        join_.begin(blocks, block);
+        visits_.clear();
+        queries += blocks.starts[block];
+        for (Index query = 0; query < join_.n_queries(); ++query) {
+            join_.goal().lower_limit(query, queries[query].limit);  // as many as wanted will be found again
+            for (const Index cell : queries[query].cells) visits_.add(cell, query);
         }
-        const std::size_t n_rows = n + most_tile_rows;  // a kernel reads whole tiles
-        tile_.resize(n_rows * width);
-        for (auto* values : {&slack_, &need_, &half_square_}) values->resize(n_rows);
-        active_.resize(n_rows);
-        gap_.assign(n, 0.0f);
-        everyone_.resize(n);
-        std::iota(everyone_.begin(), everyone_.end(), 0);
-        pending_.begin(n_queries_);
-        goal_.begin(n_queries_);
+        visit_cells();
+        join_.finish();
     }
 
-    // The norm of a row, or a little more.
-    double norm(const float* row) const {
-        float square;
-        kernel_.dots(row, 1, row, 1, cells_.n_features, &square);
-        return std::sqrt(static_cast<double>(square) * (1 + square_error_));
-    }
+  private:
+    static constexpr std::size_t few = 8;
 
-    // The cells that may hold nearer points than those found in the nearest cells: a search among centroids.
-    void visit_within_reach(const QueryBlocks& blocks, std::int64_t block, const ProbedBlock& probed) {
-        const double unit = cells_.scale * cells_.scale;
-        std::vector<double> bounds;
-        for (Index query = 0; query < n_queries_; ++query) {
-            settle(query);
-            bounds.push_back(std::min(probing_.reach * limit(query), 1e30) / unit);
+    void visit_few(const QueryBlocks& blocks, std::int64_t block, const NearestCells& nearest,
+                   DeferredQueries& deferred) {
+        std::vector<double> scores;
+        for (Index query = 0; query < join_.n_queries(); ++query) {
+            join_.settle(query);
+            scores.push_back(probing_.reach * join_.limit(query));
         }
-        const Cells& centroids = *probing_.centroids;
-        const auto* centroid_rows = static_cast<const Coordinate*>(centroids.rows);
-        const ExactRows<Coordinate> rows{coordinates_.rows, centroid_rows, cells_.n_coordinates};
-        const CellGoal goal(cells_.spread, probing_.spread_weight / unit, std::move(bounds));
-        BlockJoin<Coordinate, Coordinate, CellGoal> among(kernel_, centroids, rows, coordinates_.without_error(),
-                                                          Probing{}, goal);
-        among.run(blocks, block);
-        std::vector<std::vector<Index>> visitors(static_cast<std::size_t>(cells_.n_cells));
-        for (Index query = 0; query < n_queries_; ++query) {
-            for (const Index cell : among.goal().found(query)) {
-                if (!probed.probed(query, cell)) visitors[static_cast<std::size_t>(cell)].push_back(query);
+        reach_->find(blocks, block, std::move(scores));
+        visits_.clear();
+        std::vector<DeferredQueries::Query> later;
+        for (Index query = 0; query < join_.n_queries(); ++query) {
+            std::vector<Index> cells;
+            for (const auto& entry : reach_->of(query)) {
+                if (!nearest.has(query, entry.second)) cells.push_back(entry.second);
+            }
+            if (cells.size() <= few) {
+                for (const Index cell : cells) visits_.add(cell, query);
+            } else {
+                const std::vector<Index> visited = nearest.of(query);
+                cells.insert(cells.end(), visited.begin(), visited.end());
+                later.push_back({blocks.starts[block] + query, join_.goal().limit(query), std::move(cells)});
             }
         }
-        for (Index cell = 0; cell < cells_.n_cells; ++cell) {
-            if (!visitors[static_cast<std::size_t>(cell)].empty())
-                visit(cell, visitors[static_cast<std::size_t>(cell)]);
-        }
+        visit_cells();
+        deferred.add(std::move(later));
     }
 
-    void visit(std::int64_t cell, const std::vector<Index>& visitors) {
-        const double* centroid = cells_.centroids + cell * cells_.n_coordinates;
-        residual(centroid, origin_, cells_.n_coordinates, cells_.scale, offset_.data());
-        const int n_active = shift_queries(cell, norm(offset_.data()), visitors);
-        const std::int64_t n_panels = cells_.n_panels(cell);
-        for (std::int64_t panel = 0; panel < n_panels; panel += run_panels) {
-            const Offset slot = cells_.starts[cell] + panel * panel_width;
-            const Panels run{cells_.panels + slot * cells_.n_features, cells_.norms + slot, cells_.half_squares + slot,
-                             static_cast<Index>(slot), static_cast<int>(std::min(run_panels, n_panels - panel))};
-            for (int first = 0; first < n_active; first += kernel_.tile_rows) {
-                scan(cell, run, first, std::min(kernel_.tile_rows, n_active - first));
-            }
-        }
-    }
-
-    char* tile_row(int row) {
-        const std::size_t value_size = kernel_.wide_queries ? sizeof(float) : sizeof(Bf16);
-        return reinterpret_cast<char*>(tile_.data()) +
-               static_cast<std::size_t>(row) * static_cast<std::size_t>(cells_.n_features) * value_size;
-    }
-
-    // Brings the visitors to the coordinates of the cell, all but those that the whole cell is too far from.
-    int shift_queries(std::int64_t cell, double offset_norm, const std::vector<Index>& visitors) {
-        const double radius = static_cast<double>(cells_.radius[cell]);
-        const double rounding = static_cast<double>(cells_.rounding[cell]);
-        int n = 0;
-        for (const Index query : visitors) {
-            const float* row = residuals_.data() + query * cells_.n_features;
-            const Shifted shifted = kernel_.shift(row, offset_.data(), cells_.n_features, tile_row(n));
-            const double norm = std::sqrt(shifted.square * (1 + square_error_));
-            const double shift_error = std::ldexp(norms_[query] + offset_norm, -22);
-            if (norm * (1 - 2 * square_error_) - shift_error - radius > std::sqrt(limit(query, cell))) continue;
-            const double lost = std::sqrt(shifted.rounding * (1 + square_error_)) + shift_error;
-            const double slack = (lost + norm * (rounding + product_error_)) * (1 + 1e-5);
-            // the squared norm errs too, by its sum and by what the shift did to it
-            const double square_lost = norm * norm * 4 * square_error_ + 2 * norm * shift_error;
-            const double gap = 4 * slack * radius + 2 * square_lost +
-                               8 * square_error_ * (norm * norm + radius * radius) +
-                               left_out(query, cell, norm + radius);
-            slack_[n] = static_cast<float>(slack);
-            half_square_[n] = static_cast<float>(0.5 * std::max(0.0, norm * norm - square_lost));
-            gap_[query] = std::max(gap_[query], static_cast<float>(gap * (1 + 1e-5)));
-            active_[n++] = query;
-        }
-        return n;
-    }
-
-    // By how much a squared distance may exceed that of the coordinates.
-    double left_out(Index query, std::int64_t cell, double farthest) const {
-        if (coordinates_.whole()) return 0;
-        const double tails = static_cast<double>(tails_[query]) + static_cast<double>(cells_.tail[cell]);
-        return tails * tails + 4 * coordinates_.error * (farthest + coordinates_.error);
-    }
-
-    // A bound on squared distances as a bound on those of the coordinates, which err.
-    double in_coordinates(double squared) const {
-        const double distance = std::sqrt(squared) * cells_.scale + 2 * coordinates_.error;
-        return distance * distance * (1 + 1e-6) + 1e-30;
-    }
-    double limit(Index query) const { return in_coordinates(goal_.limit(query)); }
-    double limit(Index query, std::int64_t cell) const { return in_coordinates(goal_.limit(query, cell)); }
-
-    void scan(std::int64_t cell, const Panels& run, int first, int n_rows) {
-        Index before[most_tile_rows];
-        for (int row = first; row < first + n_rows; ++row) {
-            const double need = half_square_[row] * (1 - 1e-6) - 0.5 * limit(active_[row], cell);
-            need_[row] = static_cast<float>(std::max(need - 1e-6 * std::abs(need), -1e38));
-            before[row - first] = pending_.count(active_[row]);
-        }
-        const QueryTile tile{tile_row(first),       cells_.n_features,    n_rows,
-                             slack_.data() + first, need_.data() + first, active_.data() + first};
-        kernel_.scan(tile, run, pending_.for_kernel());
-        for (int row = first; row < first + n_rows; ++row) {
-            const Index query = active_[row];
-            pending_.products_to_squares(query, before[row - first], half_square_[row]);
-            if (pending_.full(query)) relieve(query);
-        }
-    }
-
-    // Makes room in the list of a query and lowers its limit: by bounds if that is enough, else by distances.
-    void relieve(Index query) {
-        tighten(query);
-        if (pending_.full(query)) settle(query);
-    }
-
-    // As many lower bounds as wanted, plus the gap to the upper ones, make a limit. Returns the last of these bounds.
-    float tighten(Index query) {
-        if (pending_.count(query) < goal_.n_wanted()) return std::numeric_limits<float>::infinity();
-        const float last = pending_.enough(query, goal_.n_wanted());
-        const double upper = (static_cast<double>(last) + gap_[query]) * (1 + 1e-6);
-        goal_.lower_limit(query, upper / (cells_.scale * cells_.scale));
-        pending_.keep_at_most(query, static_cast<float>(limit(query) * (1 + 1e-5)));
-        return last;
-    }
-
-    // Computes distances, of the most promising first, until the bounds exclude the rest.
-    void settle(Index query) {
-        const float last = tighten(query);
-        pending_.take(query, entries_);
-        const auto rest =
-            std::partition(entries_.begin(), entries_.end(), [=](const auto& e) { return e.bound <= last; });
-        measure(query, entries_.begin(), rest);
-        const auto most = static_cast<float>(limit(query) * (1 + 1e-5));
-        const auto end = std::partition(rest, entries_.end(), [=](const auto& e) { return e.bound <= most; });
-        std::sort(rest, end);
-        measure(query, rest, end);
-    }
-
-    // Distances of the entries that can still count: the limit falls on the way.
-    template <class Iterator>
-    void measure(Index query, Iterator first, Iterator last) {
-        const Real* row = rows_.query(query_row_[query]);
-        for (auto entry = first; entry != last; ++entry) {
-            if (static_cast<double>(entry->bound) > limit(query) * (1 + 1e-5)) continue;
-            if (entry + 1 != last) rows_.prefetch(cells_.slot_point[(entry + 1)->slot]);
-            const Index point = cells_.slot_point[entry->slot];
-            goal_.offer(query, point, rows_.squared(kernel_, row, point));
-        }
+    void visit_cells() {
+        visits_.in_order(cells_.n_cells, [&](Index cell, const Visitors& visitors) { join_.visit(cell, visitors); });
     }
 
     const Kernel& kernel_;
     const Cells cells_;
-    const ExactRows<Real> rows_;
-    const Coordinates<Coordinate> coordinates_;
     const Probing probing_;
-    Goal goal_;
-    PendingLists pending_;
-    double square_error_, product_error_;  // of sums of squares and of products, as shares
-
-    // of the block
-    Index n_queries_ = 0;
-    const Index* query_row_ = nullptr;
-    const double* origin_ = nullptr;
-    std::vector<float> residuals_, tails_, gap_;
-    std::vector<double> norms_;
-    std::vector<Index> everyone_;
-
-    // of a cell
-    std::vector<float> offset_, tile_, slack_, need_, half_square_;
-    std::vector<Index> active_;
-    std::vector<PendingLists::Entry> entries_;
+    BlockJoin<Real, Coordinate, Goal> join_;
+    std::optional<CellsWithinReach<Coordinate>> reach_;
+    Visits visits_;
 };
 
+// Blocks of deferred queries, which are more than those of one cell.
+struct DeferredBlocks {
+    static constexpr std::int64_t most = 2048;
+
+    DeferredBlocks(const std::vector<DeferredQueries::Query>& queries, const QueryBlocks& blocks,
+                   std::int64_t n_coordinates) {
+        const auto n = static_cast<std::int64_t>(queries.size());
+        for (const auto& query : queries) row.push_back(blocks.query_row[query.position]);
+        for (std::int64_t first = 0; first < n; first += most) {
+            starts.push_back(first);
+            const Offset middle = queries[static_cast<std::size_t>((first + std::min(first + most, n)) / 2)].position;
+            const Offset* end = blocks.starts + blocks.n_blocks + 1;
+            const std::int64_t block = std::upper_bound(blocks.starts, end, middle) - blocks.starts - 1;
+            const double* origin = blocks.origins + block * n_coordinates;
+            origins.insert(origins.end(), origin, origin + n_coordinates);
+        }
+        starts.push_back(n);
+    }
+
+    QueryBlocks view() const {
+        return {static_cast<std::int64_t>(starts.size()) - 1, starts.data(), origins.data(), row.data()};
+    }
+
+    std::vector<Offset> starts;
+    std::vector<double> origins;
+    std::vector<Index> row;
+};
+
+// All queries visit all cells, from the nearest to their block on.
+template <class Join>
+void visit_all(Join& join, const Kernel& kernel, const Cells& cells, const QueryBlocks& blocks, std::int64_t block) {
+    join.begin(blocks, block);
+    for (const Index cell : cells_by_distance(cells, join.origin(), kernel)) join.visit(cell, join.everyone());
+    join.finish();
+}
+
 template <class Real, class Coordinate, class MakeGoal>
-void cell_join(const Kernel& kernel, const Cells& cells, const ExactRows<Real>& rows, const QueryBlocks& blocks,
-               const Coordinates<Coordinate>& coordinates, const Probing& probing, MakeGoal make_goal, int n_threads) {
-    using Join = BlockJoin<Real, Coordinate, decltype(make_goal())>;
+void cell_join(const Kernel& kernel, const Cells& cells, const ExactDistances<Real>& distances,
+               const QueryBlocks& blocks, const Coordinates<Coordinate>& coordinates, const Probing& probing,
+               MakeGoal make_goal, int n_threads) {
+    using Goal = decltype(make_goal());
+    const auto make_join = [&](const Coordinates<Coordinate>& of) {
+        return BlockJoin<Real, Coordinate, Goal>(kernel, cells, distances, of, make_goal());
+    };
+    if (probing.n_probes == 0) {
+        return parallel_chunks(blocks.n_blocks, n_threads, [&] {
+            return [&, join = make_join(coordinates)](std::int64_t block) mutable {
+                visit_all(join, kernel, cells, blocks, block);
+            };
+        });
+    }
+    using Join = ProbingJoin<Real, Coordinate, Goal>;
+    DeferredQueries deferred;
     parallel_chunks(blocks.n_blocks, n_threads, [&] {
-        return [&, join = Join(kernel, cells, rows, coordinates, probing, make_goal())](std::int64_t block) mutable {
-            join.run(blocks, block);
+        return [&, join = Join(kernel, cells, probing, make_join(coordinates), coordinates)](
+                   std::int64_t block) mutable { join.run(blocks, block, deferred); };
+    });
+    const auto& queries = deferred.in_order();
+    const DeferredBlocks later(queries, blocks, cells.n_coordinates);
+    const QueryBlocks later_blocks = later.view();
+    const Coordinates<Coordinate> theirs = coordinates.with_rows(later.row.data());
+    parallel_chunks(later_blocks.n_blocks, n_threads, [&] {
+        return [&, join = Join(kernel, cells, probing, make_join(theirs), theirs)](std::int64_t block) mutable {
+            join.run_deferred(later_blocks, block, queries.data());
         };
     });
 }

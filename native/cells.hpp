@@ -31,6 +31,7 @@ struct Coordinates {
 
     // For a search among the coordinates themselves, which they represent without error.
     Coordinates without_error() const { return {rows, n_features, scale, 0.0, nullptr, row}; }
+    Coordinates with_rows(const Index* others) const { return {rows, n_features, scale, error, tails, others}; }
 };
 
 struct Cells {

@@ -39,8 +39,8 @@ struct LargestSize {  // Minkowski's p = infinity
 // for several instruction sets, and the linker must not take one for another.
 constexpr int n_lanes = 16;
 
-template <class Add, int stride, class Real>
-static double sum_of_lanes(const Real* x, const Real* y, std::int64_t n_features) {
+template <class Add, int stride, class X, class Y>
+static double sum_of_lanes(const X* x, const Y* y, std::int64_t n_features) {
     double lanes[n_lanes] = {};
     for (std::int64_t f = 0; f < n_features; f += n_lanes) {
         for (int lane = 0; lane < n_lanes; ++lane) {
@@ -53,17 +53,18 @@ static double sum_of_lanes(const Real* x, const Real* y, std::int64_t n_features
     return lanes[0];
 }
 
-template <class Add, int stride, class Real>
-static double sum_of_differences(const Real* x, const Real* y, std::int64_t n_features) {
+template <class Add, int stride, class X, class Y>
+static double sum_of_differences(const X* x, const Y* y, std::int64_t n_features) {
     std::int64_t f = n_features - n_features % n_lanes;
     double sum = f == 0 ? 0.0 : sum_of_lanes<Add, stride>(x, y, f);
     for (; f < n_features; ++f) Add::add(sum, static_cast<double>(x[f]) - static_cast<double>(y[f * stride]));
     return sum;
 }
 
+// Of a query in double, which is widened once for all its distances.
 template <class Real>
-static double squared_distance(const Real* x, const Real* y, std::int64_t n_features) {
-    return sum_of_differences<SumOfSquares, 1>(x, y, n_features);
+static double squared_distance(const double* query, const Real* point, std::int64_t n_features) {
+    return sum_of_differences<SumOfSquares, 1>(query, point, n_features);
 }
 
 // How a sum becomes a distance: its root or itself, times a factor, and zero below what rounding leaves of zero.

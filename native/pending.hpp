@@ -4,12 +4,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "graph.hpp"
 #include "kernels/common.hpp"
 
 namespace diffpeaks {
+
+// At least so many bounds as are asked for are at most `above`, and fewer are below `below`.
+struct Bracket {
+    float below, above;
+};
 
 class PendingLists {
   public:
@@ -34,9 +40,10 @@ class PendingLists {
         for (Index i = first; i < count(query); ++i) bounds[i] = std::max(2 * (half_square - bounds[i]), 0.0f);
     }
 
-    // A value that at least n of the bounds do not exceed, and hardly more. Floats that are not negative are ordered
-    // like their bits, and those are halved: counting is faster than sorting.
-    float enough(Index query, std::int64_t n) const {
+    // The n-th of the bounds, or closely around it; infinite if there are fewer. Floats that are not negative are
+    // ordered like their bits, and those are halved: counting is faster than sorting.
+    Bracket last_of(Index query, std::int64_t n) const {
+        if (count(query) < n) return {0.0f, std::numeric_limits<float>::infinity()};
         const float* bounds = bounds_.data() + query * capacity_;
         std::uint32_t below = 0, above = 0x7f7fffffu;  // the largest float
         std::int64_t found = count(query);
@@ -46,7 +53,7 @@ class PendingLists {
             (inside >= n ? above : below) = middle;
             if (inside >= n) found = inside;
         }
-        return as_float(above);
+        return {as_float(below), as_float(above)};
     }
 
     void keep_at_most(Index query, float most) {
@@ -60,13 +67,22 @@ class PendingLists {
         bool operator<(const Entry& other) const { return bound < other.bound; }
     };
 
-    // Empties a list into `entries`.
-    void take(Index query, std::vector<Entry>& entries) {
-        const float* bounds = list(query);
-        const Index* slots = slots_.data() + query * capacity_;
+    // Moves the entries that are at most so large from a list to `entries`.
+    void take_at_most(Index query, float most, std::vector<Entry>& entries) {
+        float* bounds = list(query);
+        Index* slots = slots_.data() + query * capacity_;
+        Index& n = counts_[static_cast<std::size_t>(query)];
+        Index n_left = 0;
         entries.clear();
-        for (Index i = 0; i < count(query); ++i) entries.push_back({bounds[i], slots[i]});
-        counts_[static_cast<std::size_t>(query)] = 0;
+        for (Index i = 0; i < n; ++i) {
+            if (bounds[i] <= most) {
+                entries.push_back({bounds[i], slots[i]});
+            } else {
+                bounds[n_left] = bounds[i];
+                slots[n_left++] = slots[i];
+            }
+        }
+        n = n_left;
     }
 
   private:

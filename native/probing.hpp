@@ -9,19 +9,22 @@
 #include <utility>
 #include <vector>
 
+#include "block_join.hpp"
 #include "cells.hpp"
 
 namespace diffpeaks {
 
 // beside: for each block its own cell, then those nearest to its origin; they are ranked for each query, which visits
-// the n_probes nearest. n_probes zero means that all queries visit all cells. With a positive reach a query then visits
-// the other cells whose squared distance plus spread_weight times their spread is within `reach` times its limit.
+// the n_probes nearest. n_probes zero means that all queries visit all cells. With a positive reach a query also visits
+// cells by score, their squared distance plus spread_weight times their spread: those up to `reach` times its limit,
+// and the n_reached best of them where they are more.
 struct Probing {
     const Index* beside;
     std::int64_t n_beside;
     std::int64_t n_probes;
     double spread_weight;
     double reach;
+    std::int64_t n_reached;
     const Cells* centroids;  // the centroids as points in cells of their own
 };
 
@@ -39,18 +42,44 @@ inline std::vector<Index> cells_by_distance(const Cells& cells, const double* or
     return order;
 }
 
-struct Visit {
-    Index cell;
-    std::vector<Index> visitors;
+// Pairs of a key and a query, to be visited in the order of keys.
+class Visits {
+  public:
+    void clear() { pairs_.clear(); }
+    void add(Index key, Index query) { pairs_.emplace_back(key, query); }
+
+    // Calls visit(key, queries) for every key in [0, n_keys) that has any.
+    template <class Visit>
+    void in_order(std::int64_t n_keys, Visit visit) {
+        ends_.assign(static_cast<std::size_t>(n_keys), 0);
+        for (const auto& pair : pairs_) ++ends_[static_cast<std::size_t>(pair.first)];
+        std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+        queries_.resize(pairs_.size());
+        for (auto pair = pairs_.rbegin(); pair != pairs_.rend(); ++pair) {
+            queries_[--ends_[static_cast<std::size_t>(pair->first)]] = pair->second;
+        }
+        // each end has moved to where its key starts
+        for (std::size_t key = 0; key < ends_.size(); ++key) {
+            const std::size_t first = ends_[key], last = key + 1 < ends_.size() ? ends_[key + 1] : pairs_.size();
+            if (first < last) visit(static_cast<Index>(key), Visitors{queries_.data() + first, queries_.data() + last});
+        }
+    }
+
+  private:
+    std::vector<std::pair<Index, Index>> pairs_;
+    std::vector<std::size_t> ends_;
+    std::vector<Index> queries_;
 };
 
-// The nearest cells of the queries of one block.
-class ProbedBlock {
+// The nearest cells of the queries of one block, among the candidates beside it.
+class NearestCells {
   public:
-    ProbedBlock(const Kernel& kernel, const Cells& cells, const Probing& probing, std::int64_t block,
-                const double* origin, const std::vector<float>& queries, Index n_queries)
-        : n_queries_(n_queries), n_beside_(probing.n_beside), beside_(probing.beside + block * probing.n_beside) {
-        const auto n_beside = static_cast<std::size_t>(n_beside_), n_rows = static_cast<std::size_t>(n_queries);
+    NearestCells(const Kernel& kernel, const Cells& cells, const Probing& probing, std::int64_t block,
+                 const double* origin, const std::vector<float>& queries, Index n_queries)
+        : n_queries_(n_queries),
+          n_probes_(std::min(probing.n_beside, probing.n_probes)),
+          beside_(probing.beside + block * probing.n_beside) {
+        const auto n_beside = static_cast<std::size_t>(probing.n_beside), n_rows = static_cast<std::size_t>(n_queries);
         std::vector<float> offsets(n_beside * static_cast<std::size_t>(cells.n_features), 0.0f);
         std::vector<float> squares(n_beside), products(n_beside * n_rows);
         for (std::size_t c = 0; c < n_beside; ++c) {
@@ -59,51 +88,50 @@ class ProbedBlock {
                      offset);
             kernel.dots(offset, 1, offset, 1, cells.n_features, &squares[c]);
         }
-        kernel.dots(queries.data(), n_queries, offsets.data(), n_beside_, cells.n_features, products.data());
-        choose(squares, products, std::min(n_beside, static_cast<std::size_t>(probing.n_probes)));
-    }
-
-    std::vector<Visit> nearest() const {
-        std::vector<Visit> visits;
-        for (std::int64_t c = 0; c < n_beside_; ++c) {
-            Visit visit{beside_[c], {}};
-            for (Index query = 0; query < n_queries_; ++query) {
-                if (chosen(query, c)) visit.visitors.push_back(query);
-            }
-            if (!visit.visitors.empty()) visits.push_back(std::move(visit));
+        kernel.dots(queries.data(), n_queries, offsets.data(), probing.n_beside, cells.n_features, products.data());
+        std::vector<Ranked> ranked(n_beside);
+        for (Index query = 0; query < n_queries; ++query) {
+            const float* own = products.data() + static_cast<std::size_t>(query) * n_beside;
+            for (std::size_t c = 0; c < n_beside; ++c) ranked[c] = {squares[c] - 2 * own[c], static_cast<Index>(c)};
+            choose(ranked);
         }
-        return visits;
     }
 
-    // Whether a cell is among the nearest of a query.
-    bool probed(Index query, Index cell) const {
-        const Index* found = std::find(beside_, beside_ + n_beside_, cell);
-        return found != beside_ + n_beside_ && chosen(query, found - beside_);
+    Index cell(Index candidate) const { return beside_[candidate]; }
+
+    void add_to(Visits& visits) const {
+        for (Index query = 0; query < n_queries_; ++query) {
+            for (std::int64_t p = 0; p < n_probes_; ++p) visits.add(candidates(query)[p], query);
+        }
+    }
+
+    std::vector<Index> of(Index query) const {
+        std::vector<Index> found;
+        for (std::int64_t p = 0; p < n_probes_; ++p) found.push_back(cell(candidates(query)[p]));
+        return found;
+    }
+
+    bool has(Index query, Index wanted) const {
+        return std::any_of(candidates(query), candidates(query) + n_probes_,
+                           [&](Index candidate) { return cell(candidate) == wanted; });
     }
 
   private:
-    void choose(const std::vector<float>& squares, const std::vector<float>& products, std::size_t n_probes) {
-        const std::size_t n_beside = squares.size();
-        std::vector<std::pair<float, Index>> ranked(n_beside);
-        chosen_.assign(products.size(), 0);
-        for (std::size_t first = 0; first < products.size(); first += n_beside) {
-            for (std::size_t c = 0; c < n_beside; ++c) {
-                ranked[c] = {squares[c] - 2 * products[first + c], static_cast<Index>(c)};
-            }
-            ranked[0].first = -std::numeric_limits<float>::infinity();  // its own cell, where it finds itself
-            std::nth_element(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(n_probes - 1), ranked.end());
-            for (std::size_t p = 0; p < n_probes; ++p) chosen_[first + static_cast<std::size_t>(ranked[p].second)] = 1;
-        }
-    }
+    using Ranked = std::pair<float, Index>;  // by distance, a candidate
 
-    bool chosen(Index query, std::int64_t candidate) const {
-        return chosen_[static_cast<std::size_t>(query * n_beside_ + candidate)];
+    const Index* candidates(Index query) const { return chosen_.data() + query * n_probes_; }
+
+    // Brings the nearest to the front.
+    void choose(std::vector<Ranked>& ranked) {
+        ranked[0].first = -std::numeric_limits<float>::infinity();  // its own cell, where it finds itself
+        std::nth_element(ranked.begin(), ranked.begin() + (n_probes_ - 1), ranked.end());
+        for (std::int64_t p = 0; p < n_probes_; ++p) chosen_.push_back(ranked[static_cast<std::size_t>(p)].second);
     }
 
     Index n_queries_;
-    std::int64_t n_beside_;
+    std::int64_t n_probes_;
     const Index* beside_;
-    std::vector<char> chosen_;
+    std::vector<Index> chosen_;  // n_probes of each query
 };
 
 }  // namespace diffpeaks

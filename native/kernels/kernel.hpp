@@ -62,8 +62,8 @@ struct Kernel {
     std::int64_t (*count_at_most)(const float* values, std::int64_t n, float most);
     // moves the entries that are at most so large to the front; returns how many
     std::int64_t (*keep_at_most)(float* values, std::int32_t* slots, std::int64_t n, float most);
-    double (*squared_distance_f)(const float* x, const float* y, std::int64_t n_features);
-    double (*squared_distance_d)(const double* x, const double* y, std::int64_t n_features);
+    double (*squared_distance_f)(const double* query, const float* point, std::int64_t n_features);
+    double (*squared_distance_d)(const double* query, const double* point, std::int64_t n_features);
 };
 
 extern const Kernel portable_kernel;

@@ -130,6 +130,7 @@ class Probes:
         n_probes: int = ...,
         spread_weight: float = ...,
         reach: float = ...,
+        n_reached: int = ...,
         centroids: PackedCells = ...,
         rows: Real = ...,
     ) -> None: ...

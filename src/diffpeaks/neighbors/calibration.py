@@ -1,4 +1,4 @@
-"""How much a stated recall needs: calibrated on a sample of the very data, measured on another."""
+"""How much a stated recall needs: calibrated on a sample of the very data, and measured there."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from diffpeaks.neighbors.contract import Neighbors
 from diffpeaks.neighbors.join import CellJoin, Queries, cell_blocks, even_blocks
 from diffpeaks.neighbors.rules import CellDistances, Rule, share_bound
 
-SAMPLE = 512  # queries to calibrate, and as many to measure
-_FIRST_PROBES = (4, 8, 16)
+SAMPLE = 1024  # queries: fitting a few numbers to them flatters their recall by far less than its error
+_FIRST_PROBES = (4, 8)
 _MANY_PROBES = 48  # of the nearest cells: with fewer, another rule saves less than trying it costs
-_SPREAD_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_SPREAD_WEIGHTS = (0.5, 0.75)
 _MARGIN = 0.1  # of what may be missed: kept back for the error of the sample
 _NOT_LISTED = 0.3  # of what may be missed: lost because coordinates mislead, the rest in cells not visited
-_MOST_LISTED = 8  # for each neighbour
-_TRIES = 8
+_MOST_LISTED = 5  # for each neighbour
+_RELAXED = (0.0, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)  # shares by which a rule that finds too little grows
 
 
 class Truth(NamedTuple):
@@ -57,15 +57,14 @@ class CalibratedJoin:
 
     def __init__(self, join: CellJoin, recall: float, n_neighbors: int) -> None:
         self._join, self._n_neighbors = join, n_neighbors
-        which = np.random.RandomState(0).choice(len(join.space.points), 2 * SAMPLE, replace=False)
-        calibration = Truth.of(join, np.sort(which[:SAMPLE]), n_neighbors)
-        check = Truth.of(join, np.sort(which[SAMPLE:]), n_neighbors)
-        self.rule = self._cheapest_rule(calibration, recall + _MARGIN * (1 - recall))
-        for _ in range(_TRIES):
-            shares = check.recall(self.found(check.queries, self.rule))
+        which = np.random.RandomState(0).choice(len(join.space.points), SAMPLE, replace=False)
+        truth = Truth.of(join, np.sort(which), n_neighbors)
+        rule = self._cheapest_rule(truth, recall + _MARGIN * (1 - recall))
+        for share in _RELAXED:
+            self.rule = rule.relaxed(share)
+            shares = truth.recall(self.found(truth.queries, self.rule))
             if np.mean(shares) >= recall:
                 break
-            self.rule = self.rule.relaxed()
         self.recall = float(np.mean(shares))
         self.recall_error = float(1.96 * np.std(shares) / np.sqrt(SAMPLE))
         self.reached = self.recall >= recall
@@ -80,7 +79,15 @@ class CalibratedJoin:
         table = self._join.table
         beside = _cells_beside(table, cells, rule.n_beside(table.n_cells), self._join.n_threads)
         centroids = table.packed_centroids(rule.spread_weight)
-        return Probes(beside, rule.n_probes, rule.spread_weight, rule.reach, centroids, table.centroid_rows)
+        return Probes(
+            beside,
+            rule.n_probes,
+            rule.spread_weight,
+            rule.reach,
+            min(rule.n_reached, table.n_cells),
+            centroids,
+            table.centroid_rows,
+        )
 
     def _cheapest_rule(self, truth: Truth, recall: float) -> Rule:
         places, n_listed = self._shortlist(truth, 1 - _NOT_LISTED * (1 - recall))
@@ -90,7 +97,8 @@ class CalibratedJoin:
         rules = [cells.nearest_cells(recall)]
         for n_probes in _FIRST_PROBES if rules[0].n_probes > _MANY_PROBES else ():
             limit = self._limit(truth.queries, Rule(n_listed, n_probes))
-            rules += [cells.cells_within(recall, n_probes, weight, limit) for weight in _SPREAD_WEIGHTS]
+            for weight in _SPREAD_WEIGHTS:
+                rules.extend(cells.cells_within(recall, n_probes, weight, limit))
         return min(rules, key=lambda rule: rule.cost)
 
     def _shortlist(self, truth: Truth, share: float) -> tuple[NDArray[np.int64], int]:

@@ -17,8 +17,8 @@ from diffpeaks.neighbors.coordinates import Workload, padded
 from diffpeaks.neighbors.join import CellJoin, checked_measure
 
 _CELL_SIZE = 512
-_APPROXIMATE_COMPARED = 2000  # points that a query is compared with, about
-_FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
+_APPROXIMATE_COMPARED = 4000  # points and centroids that a point is compared with, about
+_FEWEST_SAMPLES = 8 * SAMPLE  # below, calibrating costs more than it saves
 
 
 def _approximate_cell_size(n_samples: int) -> int:
@@ -97,9 +97,8 @@ class CellSearch(ExactSearch):
 class ApproximateSearch:
     """Nearest neighbours of which a stated share is found.
 
-    What the search visits is calibrated on a sample of the points; the recall it reaches is measured
-    on another and stands in `NeighborGraph.recall`. Balls, and the neighbours of new samples, are
-    exact.
+    What the search visits is calibrated on a sample of the points; the recall that the search reaches
+    there stands in `NeighborGraph.recall`. Balls, and the neighbours of new samples, are exact.
 
     Parameters
     ----------

@@ -11,16 +11,17 @@ from diffpeaks._native import FEATURE_BLOCK, project
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.kernel import kernel_name
 
-_SAMPLE = 2048
+_SAMPLE = 1024
 _COMPARED_SAMPLE = 768  # of which all pairs are compared
 _NEAR = 3  # neighbours within that sample
 _LISTED = 0.98  # share of the neighbours that a shortlist holds
 _FEWEST_FEATURES = 256  # below, there is little to save
-_SHARES = (1 / 24, 1 / 12, 1 / 8, 1 / 6, 1 / 4, 1 / 3)  # of the features: numbers of directions that are tried
+_TRIED = (1, 2, 3, 4, 6, 8)  # numbers of directions, in blocks of features
+_MOST = 1 / 3  # of the features: beyond, directions do not save enough
 _FAR = 200.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
 # Seconds for a product, a distance and a projection of one feature, with all that goes with them; only
-# their ratios matter.
-_PRODUCT, _DISTANCE, _LISTED_DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 4e-10, 3e-11
+# their ratios matter. A distance of a shortlist is computed in any case, others wait for bounds.
+_PRODUCT, _DISTANCE, _LISTED_DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 3.5e-10, 3e-11
 
 
 NO_TAILS = np.empty(0, np.float32)
@@ -113,33 +114,27 @@ def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDA
     Fewer directions make cheaper products, but tell less: more distances must be computed.
     """
     n_features = sample.shape[1]
-    tried = sorted({padded(int(n_features * share)) for share in _SHARES})
+    tried = [n for n in np.multiply(_TRIED, FEATURE_BLOCK).tolist() if n <= _MOST * n_features]
     directions = principal_directions(sample, tried[-1])
     costs = {n_features: _cost(n_features, n_features, workload, 1.2)}
     some = sample[:_COMPARED_SAMPLE]
     with ONE_BLAS_THREAD:
         squares = _squared_distances(some)
+        nearest = np.argsort(squares, axis=1)[:, :_NEAR]
         along = some @ directions[:, :n_features].T
         for n_directions in tried:
-            ratio = _distances_per_neighbor(squares, along[:, :n_directions], workload.shortlisted)
+            inside = _squared_distances(along[:, :n_directions])
+            if workload.shortlisted:
+                reached = np.take_along_axis(inside, nearest, axis=1)
+                n_inside = np.sum(inside[:, None, :] <= reached[:, :, None], axis=2)
+                n_distances = float(np.quantile(n_inside, _LISTED)) / _NEAR
+            else:
+                limit = np.take_along_axis(squares, nearest[:, -1:], axis=1)
+                n_distances = float(np.mean(np.sum(inside <= limit, axis=1))) / _NEAR
             projection = n_features * n_directions * _PROJECTION
-            costs[n_directions] = projection + _cost(n_directions, n_features, workload, ratio)
+            costs[n_directions] = projection + _cost(n_directions, n_features, workload, n_distances)
     cheapest = min(costs, key=lambda n_directions: costs[n_directions])
     return None if cheapest == n_features else np.ascontiguousarray(directions[:cheapest])
-
-
-def _distances_per_neighbor(
-    squares: NDArray[np.float32], along: NDArray[np.float32], shortlisted: bool
-) -> float:
-    """How many distances find one neighbour, on a sample whose few nearest stand for those among all points."""
-    inside = _squared_distances(along)
-    if not shortlisted:
-        limit = np.partition(squares, _NEAR - 1, axis=1)[:, _NEAR - 1 : _NEAR]
-        return float(np.mean(np.sum(inside <= limit, axis=1))) / _NEAR
-    nearest = np.argpartition(squares, _NEAR - 1, axis=1)[:, :_NEAR]
-    reached = np.take_along_axis(inside, nearest, axis=1)
-    ranks = np.sum(inside[:, None, :] <= reached[:, :, None], axis=2)
-    return float(np.quantile(ranks, _LISTED)) / _NEAR
 
 
 def _cost(n_coordinates: int, n_features: int, workload: Workload, distances_per_neighbor: float) -> float:

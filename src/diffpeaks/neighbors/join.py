@@ -85,7 +85,7 @@ class CellJoin:
     def nearest_listed(
         self, queries: Queries, blocks: Blocks, n_neighbors: int, n_listed: int, probes: Probes
     ) -> Neighbors:
-        """The nearest of those points in the cells that are probed whose coordinates are nearest."""
+        """The nearest of those points in the probed cells whose coordinates are nearest."""
         if not self.shortlists:
             return self.nearest_among(queries, blocks, n_neighbors, probes)
         rows = _room(len(queries.rows), n_neighbors, self.space.dtype)
@@ -105,7 +105,7 @@ class CellJoin:
     def nearest_in_coordinates(
         self, queries: Queries, blocks: Blocks, n_listed: int, probes: Probes
     ) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """The points in the cells that are probed whose coordinates are nearest, and squared distances of these."""
+        """The points in the probed cells whose coordinates are nearest, and squared distances of these."""
         rows = _room(len(queries.rows), n_listed, queries.table.dtype)
         coordinates = Queries(queries.table, queries.table, NO_TAILS, 0.0, queries.cell_of)
         asked, table = self._asked(coordinates, blocks), self.table.coordinates.table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,28 +14,35 @@ from diffpeaks.neighbors.cells import CellTable
 _BESIDE_PER_PROBE = 8  # cells that are ranked for each that is probed
 _FEWEST_BESIDE = 64
 _RANKING, _REACHING = 3.0, 1.5  # what ranking a cell, or testing its reach, costs in comparisons with a point
+_MOST_VISITED = 512  # cells
+_REACHED = (64, 128, 256, _MOST_VISITED)  # numbers of cells that are tried
 
 
 class Rule(NamedTuple):
-    """What a query compares: points in the nearest `n_probes` cells, then in those within `reach` (see probing.hpp).
+    """What a query compares: points in the nearest `n_probes` cells, and in others that it reaches.
 
-    Of these points the `n_listed` whose coordinates are nearest get their distances computed.
+    These are at most `n_reached`, those with the best scores up to `reach` (see probing.hpp). Of all these
+    points the `n_listed` whose coordinates are nearest get their distances computed.
     """
 
     n_listed: int
     n_probes: int
     spread_weight: float = 0.0
     reach: float = 0.0
+    n_reached: int = 0
     cost: float = 0.0  # comparisons with points, about
 
     def n_beside(self, n_cells: int) -> int:
         """Cells that are ranked to find the nearest."""
         return min(n_cells, max(_FEWEST_BESIDE, _BESIDE_PER_PROBE * self.n_probes))
 
-    def relaxed(self) -> Rule:
-        """A little more of everything."""
-        n_listed, n_probes = (n + max(1, n // 6) for n in self[:2])
-        return Rule(n_listed, n_probes, self.spread_weight, 1.02 * self.reach, 1.15 * self.cost)
+    def relaxed(self, share: float) -> Rule:
+        """More of everything, by that share; the reach grows little, because it tells much."""
+        n_listed, n_probes, n_reached = (
+            n + int(np.ceil(share * n)) for n in (self.n_listed, self.n_probes, self.n_reached)
+        )
+        reach, cost = (1 + share / 10) * self.reach, (1 + share) * self.cost
+        return Rule(n_listed, n_probes, self.spread_weight, reach, n_reached, cost)
 
 
 class CellDistances:
@@ -52,36 +60,66 @@ class CellDistances:
         n_listed: int,
     ) -> None:
         coordinates, self._n_listed = table.coordinates, n_listed
-        queries = (rows - coordinates.center) * coordinates.scale
-        centroids = (table.centroids - coordinates.center) * coordinates.scale
+        queries, centroids = (
+            ((points - coordinates.center) * coordinates.scale).astype(np.float32)
+            for points in (rows, table.centroids)
+        )
         with ONE_BLAS_THREAD:
             products = queries @ centroids.T
         self._squared = np.sum(queries**2, axis=1)[:, None] + np.sum(centroids**2, axis=1) - 2 * products
-        order = np.argsort(self._squared, axis=1, kind="stable")
-        self._rank = np.empty_like(order)
-        np.put_along_axis(self._rank, order, np.arange(table.n_cells)[None, :], axis=1)
         self._homes, self._listed = table.cell_of[neighbors], listed
         self._sizes, self._spread = table.sizes, table.packed.spread()
+        self._by_distance = self._visits(self._squared)
 
     def nearest_cells(self, recall: float) -> Rule:
         """The rule that visits a fixed number of cells."""
         n_cells = len(self._sizes)
-        ranks = np.where(self._listed, np.take_along_axis(self._rank, self._homes, axis=1), n_cells)
-        n_probes = min(n_cells, int(share_bound(ranks, recall)) + 1)
-        return Rule(self._n_listed, n_probes, cost=self._cost(n_probes, self._rank < n_probes))
+        places = np.where(self._listed, self._by_distance.places, n_cells)
+        n_probes = min(n_cells, int(share_bound(places, recall)) + 1)
+        cost = self._by_distance.cost(np.full(len(places), n_probes)) + self._ranking(n_probes)
+        return Rule(self._n_listed, n_probes, cost=cost)
 
-    def cells_within(self, recall: float, n_probes: int, weight: float, limit: NDArray[np.float64]) -> Rule:
-        """The rule that visits few cells first and then those which may hold points nearer than a limit."""
-        score = (self._squared + weight * self._spread) / limit[:, None]
-        score[self._rank < n_probes] = -np.inf
-        scores = np.where(self._listed, np.take_along_axis(score, self._homes, axis=1), np.inf)
-        reach = max(float(share_bound(scores, recall)), 0.0)
-        cost = self._cost(n_probes, score <= reach) + _REACHING * len(self._sizes)
-        return Rule(self._n_listed, n_probes, weight, reach, cost)
+    def cells_within(
+        self, recall: float, n_probes: int, weight: float, limit: NDArray[np.float64]
+    ) -> Iterator[Rule]:
+        """Rules that visit few cells first and then those which may hold points nearer than a limit."""
+        score = (self._squared + np.float32(weight) * self._spread) / limit[:, None].astype(np.float32)
+        np.put_along_axis(score, self._by_distance.order[:, :n_probes], -np.inf, axis=1)
+        visits, scores = self._visits(score), np.take_along_axis(score, self._homes, axis=1)
+        for n_reached in _REACHED:
+            found = self._listed & (visits.places < n_reached)
+            reach = float(share_bound(np.where(found, scores, np.inf), recall))
+            if np.isfinite(reach):
+                n_visited = np.minimum(np.sum(score <= max(reach, 0.0), axis=1), n_reached)
+                cost = visits.cost(n_visited) + self._ranking(n_probes) + _REACHING * len(self._sizes)
+                yield Rule(self._n_listed, n_probes, weight, max(reach, 0.0), n_reached, cost)
 
-    def _cost(self, n_probes: int, visited: NDArray[np.bool_]) -> float:
-        ranked = Rule(self._n_listed, n_probes).n_beside(len(self._sizes))
-        return float(np.mean(visited @ self._sizes)) + _RANKING * ranked
+    def _visits(self, score: NDArray[np.float32]) -> _Visits:
+        n_cells = score.shape[1]
+        first = np.argpartition(score, min(_MOST_VISITED, n_cells) - 1, axis=1)[:, :_MOST_VISITED]
+        by_score = np.argsort(np.take_along_axis(score, first, axis=1), axis=1)
+        order = np.take_along_axis(first, by_score, axis=1)
+        places = np.full(score.shape, n_cells)
+        np.put_along_axis(places, order, np.arange(order.shape[1])[None, :], axis=1)
+        n_points = np.cumsum(self._sizes[order], axis=1)
+        return _Visits(order, np.take_along_axis(places, self._homes, axis=1), n_points)
+
+    def _ranking(self, n_probes: int) -> float:
+        return _RANKING * Rule(self._n_listed, n_probes).n_beside(len(self._sizes))
+
+
+class _Visits(NamedTuple):
+    """The first cells that each query visits, up to some number."""
+
+    order: NDArray[np.int64]
+    places: NDArray[np.int64]  # in that order, of the cells where the neighbours are, or behind all cells
+    n_points: NDArray[np.int64]  # in the cells up to each
+
+    def cost(self, n_visited: NDArray[np.int64]) -> float:
+        """Points that are compared, where each query visits so many cells."""
+        last = np.minimum(n_visited, self.order.shape[1])
+        n_points = np.take_along_axis(self.n_points, np.maximum(last - 1, 0)[:, None], axis=1)[:, 0]
+        return float(np.mean(np.where(last > 0, n_points, 0) * (n_visited / np.maximum(last, 1))))
 
 
 def share_bound(values: NDArray[Any], share: float) -> Any:
