@@ -183,7 +183,7 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
             const auto n_neighbors = static_cast<std::int64_t>(indices.shape(1));
             const Measure measure = euclidean(given);
             const auto goal = [=, out = indices.data(), values = distances.data()] {
-                return NearestGoal<Real>(n_neighbors, measure, out, values);
+                return NearestGoal<Real>(measure, {n_neighbors, out, values});
             };
             join(self, kernel, queries, points, probes.probing, goal, n_threads);
         },
@@ -225,8 +225,8 @@ void bind_shortlist(nb::class_<PackedCells>& packed) {
             const Measure measure = euclidean(given);
             const Kernel& kernel = kernel_named(kernel_name);
             const auto goal = [&, n_neighbors, measure] {
-                return ShortlistGoal<Real>(n_listed, exact_distances(kernel, queries.rows, points),
-                                           NearestGoal<Real>(n_neighbors, measure, indices.data(), distances.data()));
+                return ShortlistGoal<Real>(n_listed, exact_distances(kernel, queries.rows, points), measure,
+                                           {n_neighbors, indices.data(), distances.data()});
             };
             cell_join(kernel, self.cells(), exact_distances(kernel, queries.coordinates, coordinates),
                       blocks_of(queries), coordinates_of(queries, self.cells()).without_error(), probes.probing, goal,

@@ -5,52 +5,14 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "distance.hpp"
+#include "exact_distances.hpp"
 #include "graph.hpp"
-#include "kernels/kernel.hpp"
 
 namespace diffpeaks {
-
-// Distances of points to one query after another, from the rows of both.
-template <class Real>
-class ExactDistances {
-  public:
-    ExactDistances(const Kernel& kernel, const Real* queries, const Real* points, std::int64_t n_features)
-        : kernel_(&kernel), queries_(queries), points_(points), n_features_(n_features) {}
-
-    void begin(std::int64_t query) {
-        const Real* row = queries_ + query * n_features_;
-        query_.assign(row, row + n_features_);
-    }
-
-    double squared(std::int64_t point) const {
-        const Real* row = points_ + point * n_features_;
-        if constexpr (std::is_same_v<Real, float>) {
-            return kernel_->squared_distance_f(query_.data(), row, n_features_);
-        } else {
-            return kernel_->squared_distance_d(query_.data(), row, n_features_);
-        }
-    }
-
-    // A row lies anywhere in memory; it is on its way while another distance is computed.
-    void prefetch(std::int64_t point) const {
-        const auto* row = reinterpret_cast<const char*>(points_ + point * n_features_);
-        const auto n_bytes = n_features_ * static_cast<std::int64_t>(sizeof(Real));
-        for (std::int64_t byte = 0; byte < std::min<std::int64_t>(n_bytes, 4096); byte += 64) {
-            __builtin_prefetch(row + byte);
-        }
-    }
-
-  private:
-    const Kernel* kernel_;
-    const Real *queries_, *points_;
-    std::int64_t n_features_;
-    std::vector<double> query_;
-};
 
 // No larger squared distance is reported as `distance` or less: rounded once or twice, and to nothing below zero.
 template <class Real>
@@ -61,17 +23,41 @@ double largest_square(const Measure& measure, double distance) {
     return measure.root ? reach * reach : reach;
 }
 
-// The n_neighbors nearest, in the order (distance, index). Lists are heaps with the last neighbour on top.
+// Where the neighbours of each query are written, in the order (distance, index).
+template <class Real>
+struct NearestRows {
+    using Entry = std::pair<Real, Index>;
+
+    std::int64_t n_neighbors;
+    Index* indices;
+    Real* distances;
+
+    // The first n_neighbors of some entries; what is missing is no point at infinity.
+    void write(std::vector<Entry>& entries, std::int64_t row) const {
+        const std::int64_t n = std::min(n_neighbors, static_cast<std::int64_t>(entries.size()));
+        std::nth_element(entries.begin(), entries.begin() + n, entries.end());
+        std::sort(entries.begin(), entries.begin() + n);
+        Index* index = indices + row * n_neighbors;
+        Real* distance = distances + row * n_neighbors;
+        for (std::int64_t i = 0; i < n; ++i) {
+            distance[i] = entries[static_cast<std::size_t>(i)].first;
+            index[i] = entries[static_cast<std::size_t>(i)].second;
+        }
+        std::fill(index + n, index + n_neighbors, NO_POINT);
+        std::fill(distance + n, distance + n_neighbors, std::numeric_limits<Real>::infinity());
+    }
+};
+
+// The nearest of all points that are offered. A list that is full is a heap with the last neighbour on top.
 template <class Real>
 class NearestGoal {
   public:
     using Entry = std::pair<Real, Index>;
 
-    NearestGoal(std::int64_t n_neighbors, const Measure& measure, Index* indices, Real* distances)
-        : n_neighbors_(n_neighbors), measure_(measure), indices_(indices), distances_(distances) {}
+    NearestGoal(const Measure& measure, const NearestRows<Real>& rows) : measure_(measure), rows_(rows) {}
 
     static constexpr bool members_only = false;  // whether it matters who is wanted, not how near
-    std::int64_t n_wanted() const { return n_neighbors_; }
+    std::int64_t n_wanted() const { return rows_.n_neighbors; }
 
     void begin(std::int64_t n_queries) {
         lists_.resize(static_cast<std::size_t>(n_queries));
@@ -91,57 +77,34 @@ class NearestGoal {
     void offer(std::int64_t query, Index point, double squared) {
         auto& list = lists_[static_cast<std::size_t>(query)];
         const Entry entry(measure_.distance<Real>(squared), point);
-        if (static_cast<std::int64_t>(list.size()) < n_neighbors_) {
+        if (static_cast<std::int64_t>(list.size()) < n_wanted()) {
             list.push_back(entry);
-            std::push_heap(list.begin(), list.end());
+            if (static_cast<std::int64_t>(list.size()) < n_wanted()) return;
+            std::make_heap(list.begin(), list.end());
         } else if (entry < list.front()) {
             std::pop_heap(list.begin(), list.end());
             list.back() = entry;
             std::push_heap(list.begin(), list.end());
         }
-        if (static_cast<std::int64_t>(list.size()) == n_neighbors_)
-            lower_limit_to(query, static_cast<double>(list.front().first));
+        lower_limit_to(query, static_cast<double>(list.front().first));
     }
 
-    // Writes the list of each query as a row.
     void finish(const Index* query_row) {
-        for (std::size_t query = 0; query < lists_.size(); ++query) {
-            write(sorted(static_cast<std::int64_t>(query)), query_row[query]);
-        }
+        for (std::size_t query = 0; query < lists_.size(); ++query) rows_.write(lists_[query], query_row[query]);
     }
 
-    const std::vector<Entry>& list(std::int64_t query) const { return lists_[static_cast<std::size_t>(query)]; }
-
-    // The list of a query in order; nothing is offered to it any more.
-    const std::vector<Entry>& sorted(std::int64_t query) {
-        auto& list = lists_[static_cast<std::size_t>(query)];
-        std::sort_heap(list.begin(), list.end());
-        return list;
-    }
+    // In no order.
+    std::vector<Entry>& list(std::int64_t query) { return lists_[static_cast<std::size_t>(query)]; }
 
   private:
-    void write(const std::vector<Entry>& list, std::int64_t row) {
-        Index* indices = indices_ + row * n_neighbors_;
-        Real* distances = distances_ + row * n_neighbors_;
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            distances[i] = list[i].first;
-            indices[i] = list[i].second;
-        }
-        const auto found = static_cast<std::int64_t>(list.size());
-        std::fill(indices + found, indices + n_neighbors_, NO_POINT);
-        std::fill(distances + found, distances + n_neighbors_, std::numeric_limits<Real>::infinity());
-    }
-
     // No point is wanted whose distance must be larger than that one.
     void lower_limit_to(std::int64_t query, double distance) {
         double& limit = limits_[static_cast<std::size_t>(query)];
         limit = std::min(limit, largest_square<Real>(measure_, distance));
     }
 
-    std::int64_t n_neighbors_;
     Measure measure_;
-    Index* indices_;
-    Real* distances_;
+    NearestRows<Real> rows_;
     std::vector<std::vector<Entry>> lists_;
     std::vector<double> limits_;
 };
@@ -150,10 +113,12 @@ class NearestGoal {
 template <class Real>
 class ShortlistGoal {
   public:
-    ShortlistGoal(std::int64_t n_listed, ExactDistances<Real> distances, NearestGoal<Real> nearest)
-        : distances_(std::move(distances)),
-          shortlist_(n_listed, Measure{false, 1.0, 0.0}, nullptr, nullptr),
-          nearest_(std::move(nearest)) {}
+    ShortlistGoal(std::int64_t n_listed, ExactDistances<Real> distances, const Measure& measure,
+                  const NearestRows<Real>& rows)
+        : shortlist_(Measure{false, 1.0, 0.0}, {n_listed, nullptr, nullptr}),
+          distances_(std::move(distances)),
+          measure_(measure),
+          rows_(rows) {}
 
     static constexpr bool members_only = true;
     std::int64_t n_wanted() const { return shortlist_.n_wanted(); }
@@ -168,31 +133,40 @@ class ShortlistGoal {
     void offer(std::int64_t query, Index point, double squared) { shortlist_.offer(query, point, squared); }
 
     // A point is known to be on the shortlist; not after one was offered.
-    bool untouched(std::int64_t query) const { return shortlist_.list(query).empty(); }
+    bool untouched(std::int64_t query) { return shortlist_.list(query).empty(); }
     void accept(std::int64_t query, Index point) { accepted_[static_cast<std::size_t>(query)].push_back(point); }
 
     void finish(const Index* query_row) {
-        nearest_.begin(static_cast<std::int64_t>(accepted_.size()));
         for (std::size_t query = 0; query < accepted_.size(); ++query) {
-            auto& listed = accepted_[query];
-            for (const auto& entry : shortlist_.sorted(static_cast<std::int64_t>(query))) {
-                if (static_cast<std::int64_t>(listed.size()) == n_wanted()) break;
-                listed.push_back(entry.second);
-            }
+            const std::vector<Index>& listed = completed(query);
             distances_.begin(query_row[query]);
+            measured_.clear();
             for (std::size_t i = 0; i < listed.size(); ++i) {
                 if (i + 1 < listed.size()) distances_.prefetch(listed[i + 1]);
-                nearest_.offer(static_cast<std::int64_t>(query), listed[i], distances_.squared(listed[i]));
+                measured_.emplace_back(measure_.distance<Real>(distances_.squared(listed[i])), listed[i]);
             }
+            rows_.write(measured_, query_row[query]);
         }
-        nearest_.finish(query_row);
     }
 
   private:
-    ExactDistances<Real> distances_;
+    // What was accepted, and the best of what was offered.
+    const std::vector<Index>& completed(std::size_t query) {
+        auto& listed = accepted_[query];
+        auto& offered = shortlist_.list(static_cast<std::int64_t>(query));
+        const auto n_open = static_cast<std::size_t>(n_wanted()) - listed.size();
+        const auto last = offered.begin() + static_cast<std::ptrdiff_t>(std::min(n_open, offered.size()));
+        std::nth_element(offered.begin(), last, offered.end());
+        std::for_each(offered.begin(), last, [&](const auto& entry) { listed.push_back(entry.second); });
+        return listed;
+    }
+
     NearestGoal<float> shortlist_;
-    NearestGoal<Real> nearest_;
+    ExactDistances<Real> distances_;
+    Measure measure_;
+    NearestRows<Real> rows_;
     std::vector<std::vector<Index>> accepted_;
+    std::vector<std::pair<Real, Index>> measured_;
 };
 
 // All points whose reported distance is at most their own reach.
