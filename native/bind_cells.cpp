@@ -240,12 +240,10 @@ template <class Real>
 void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
     packed.def(
         "pack",
-        [](const PackedCells& self, Table<Real> rows, In<float> tails, In<Index> row, std::int64_t first,
-           std::int64_t last, int n_threads) {
-            pack_cells(self.cells(), coordinates_of(rows, self.cells().scale, 0.0, tails, row), first, last, n_threads);
+        [](const PackedCells& self, Table<Real> rows, In<float> tails, In<Index> row, int n_threads) {
+            pack_cells(self.cells(), coordinates_of(rows, self.cells().scale, 0.0, tails, row), n_threads);
         },
-        array("rows"), array("tails"), array("row"), nb::arg("first"), nb::arg("last"), nb::arg("n_threads"),
-        Released());
+        array("rows"), array("tails"), array("row"), nb::arg("n_threads"), Released());
     m.def(
         "first_equal",
         [](Table<Real> points, Out<Index> first, int n_threads) {

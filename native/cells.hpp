@@ -105,8 +105,7 @@ inline double pack_member(const Cells& cells, Offset slot, const float* row, con
 
 // Packs the members of a cell; `rows` is room for three rows, of which the second stays zero.
 template <class Real>
-void pack_cell(const Cells& cells, const Coordinates<Real>& points, std::int64_t first, std::int64_t cell,
-               std::vector<float>& rows) {
+void pack_cell(const Cells& cells, const Coordinates<Real>& points, std::int64_t cell, std::vector<float>& rows) {
     const std::int64_t n_features = cells.n_features;
     float *row = rows.data(), *zero = row + n_features, *rounded = zero + n_features;
     const double* centroid = cells.centroids + cell * cells.n_coordinates;
@@ -116,9 +115,8 @@ void pack_cell(const Cells& cells, const Coordinates<Real>& points, std::int64_t
         const bool padding = cells.slot_point[slot] == NO_POINT;
         std::fill(row, row + n_features, 0.0f);
         if (!padding) {
-            const Offset member = slot - cells.starts[first];
-            tail = std::max(tail, points.tail(member));
-            residual(points.at(member), centroid, cells.n_coordinates, cells.scale, row);
+            tail = std::max(tail, points.tail(slot));
+            residual(points.at(slot), centroid, cells.n_coordinates, cells.scale, row);
         }
         rounding = std::max(rounding, pack_member(cells, slot, row, zero, reinterpret_cast<Bf16*>(rounded)));
         radius = std::max(radius, cells.norms[slot]);
@@ -132,14 +130,12 @@ void pack_cell(const Cells& cells, const Coordinates<Real>& points, std::int64_t
     cells.spread[cell] = static_cast<float>(squares / std::max(n_members, 1.0));
 }
 
-// Packs the members of cells [first, last): `points` holds their rows in the order of slots from starts[first] on.
+// `points` holds the rows of the members in the order of slots.
 template <class Real>
-void pack_cells(const Cells& cells, const Coordinates<Real>& points, std::int64_t first, std::int64_t last,
-                int n_threads) {
-    parallel_chunks(last - first, n_threads, [&] {
-        return [&, rows = std::vector<float>(static_cast<std::size_t>(3 * cells.n_features))](std::int64_t i) mutable {
-            pack_cell(cells, points, first, first + i, rows);
-        };
+void pack_cells(const Cells& cells, const Coordinates<Real>& points, int n_threads) {
+    parallel_chunks(cells.n_cells, n_threads, [&] {
+        return [&, rows = std::vector<float>(static_cast<std::size_t>(3 * cells.n_features))](
+                   std::int64_t cell) mutable { pack_cell(cells, points, cell, rows); };
     });
 }
 

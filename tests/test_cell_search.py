@@ -1,7 +1,6 @@
-"""The compiled join: the same graph from every kernel, exact on any data, approximate at a stated recall."""
+"""The compiled join: the same graph from every kernel, exact on any data."""
 
 import os
-import pickle
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
-from diffpeaks import ApproximateSearch, DensityPeaks, NeighborGraph, neighbor_graph
+from diffpeaks import neighbor_graph
 from diffpeaks._native import kernels
 from diffpeaks.neighbors import searchable
 from diffpeaks.neighbors.kernel import VARIABLE, kernel_name
@@ -175,106 +174,6 @@ def test_other_metrics_are_refused():
         ValueError, match="needs dense points and a Euclidean, cosine or inner product metric"
     ):
         neighbor_graph(cloud(50, 30), 5, metric="manhattan", search="cells")
-
-
-# ---- approximate
-
-
-def images(n_samples=12_000, n_features=40, seed=0):
-    random = np.random.default_rng(seed)
-    latent = (
-        random.normal(size=(n_samples, 8))
-        + 3 * random.normal(size=(20, 8))[random.integers(0, 20, n_samples)]
-    )
-    X = np.tanh(latent @ random.normal(size=(8, n_features)))
-    return (X + 0.01 * random.normal(size=X.shape)).astype(np.float32)
-
-
-@pytest.fixture(scope="module")
-def approximate():
-    X = images()
-    return X, neighbor_graph(X, 15, search=ApproximateSearch(recall=0.9))
-
-
-def recall(X, graph, n_neighbors):
-    exact = neighbor_graph(X, n_neighbors, search="exact").indices.reshape(-1, n_neighbors)[:, 1:]
-    rows = graph.indices.reshape(-1, n_neighbors)
-    return np.mean([np.isin(true, row).mean() for true, row in zip(exact, rows, strict=True)])
-
-
-def test_the_recall_is_reached_and_reported(approximate):
-    X, graph = approximate
-    assert graph.search == "approximate"
-    assert 0.9 <= graph.recall < 1
-    assert 0 < graph.recall_error < 0.05
-    assert abs(recall(X, graph, 15) - graph.recall) <= 2 * graph.recall_error
-
-
-def test_a_higher_recall_finds_more(approximate):
-    X, graph = approximate
-    better = neighbor_graph(X, 15, search=ApproximateSearch(recall=0.99))
-    assert better.recall >= 0.99
-    assert recall(X, better, 15) > recall(X, graph, 15)
-
-
-@every_kernel
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_approximate_graph_is_the_same_everywhere(monkeypatch, approximate, kernel, n_jobs):
-    X, graph = approximate
-    monkeypatch.setenv(VARIABLE, kernel)
-    again = neighbor_graph(X, 15, search=ApproximateSearch(recall=0.9), n_jobs=n_jobs)
-    np.testing.assert_array_equal(again.indices, graph.indices)
-    np.testing.assert_array_equal(again.distances, graph.distances)
-    assert (again.recall, again.recall_error) == (graph.recall, graph.recall_error)
-
-
-def test_a_small_or_hopeless_set_is_searched_exactly():
-    X = cloud(500, 30)
-    graph = neighbor_graph(X, 10, search="approximate")
-    assert graph.recall == 1
-    np.testing.assert_array_equal(graph.indices, neighbor_graph(X, 10, search="exact").indices)
-
-
-def test_heavy_duplicates_under_approximate_search():
-    X = images(9000)
-    X = np.vstack([X, X[:3000], X[:1000]])
-    graph = neighbor_graph(X, 8, search=ApproximateSearch(recall=0.9))
-    assert np.all(graph.indices[graph.indptr[:-1]] == np.arange(len(X)))
-    twins = graph.distances.reshape(-1, 8)[:1000, 1:3]
-    assert np.all(twins == 0)
-
-
-def test_low_dimension_needs_no_approximation():
-    graph = neighbor_graph(np.random.default_rng(0).normal(size=(300, 2)), 5, search="approximate")
-    assert (graph.search, graph.recall) == ("tree", 1.0)
-
-
-def test_estimators_take_an_approximate_search(approximate):
-    X, graph = approximate
-    model = DensityPeaks(n_neighbors=15, search=ApproximateSearch(recall=0.9)).fit(X)
-    assert model.graph_.search == "approximate"
-    assert model.graph_.recall == graph.recall
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.labels_, model.labels_)
-
-
-def test_the_recall_survives_a_file_and_a_cut(approximate, tmp_path):
-    _, graph = approximate
-    graph.save(tmp_path / "graph")
-    assert NeighborGraph.load(tmp_path / "graph").recall == graph.recall
-    assert graph.nearest(5).recall == graph.recall
-
-
-@pytest.mark.parametrize("value", [0, 1, -0.5, 1.5, np.nan])
-def test_a_recall_outside_its_range_is_refused(value):
-    with pytest.raises(ValueError, match=r"recall=.* must lie above 0 and below 1"):
-        ApproximateSearch(recall=value)
-
-
-@pytest.mark.parametrize("value", ["0.9", None, True])
-def test_a_recall_that_is_no_number_is_refused(value):
-    with pytest.raises(TypeError, match="recall must be a number"):
-        ApproximateSearch(recall=value)
 
 
 # ---- kernels

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
-from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.cells import CellTable
 from diffpeaks.neighbors.contract import Neighbors
-from diffpeaks.neighbors.join import CellJoin, Queries, cell_blocks, even_blocks
+from diffpeaks.neighbors.join import CellJoin, Queries, even_blocks
+from diffpeaks.neighbors.ruled_join import RuledJoin
 from diffpeaks.neighbors.rules import CellDistances, Rule, share_bound
 
 SAMPLE = 1024  # queries: fitting a few numbers to them flatters their recall by far less than its error
@@ -57,37 +55,22 @@ class CalibratedJoin:
 
     def __init__(self, join: CellJoin, recall: float, n_neighbors: int) -> None:
         self._join, self._n_neighbors = join, n_neighbors
+        self._ruled = RuledJoin(join, n_neighbors)
         which = np.random.RandomState(0).choice(len(join.space.points), SAMPLE, replace=False)
         truth = Truth.of(join, np.sort(which), n_neighbors)
         rule = self._cheapest_rule(truth, recall + _MARGIN * (1 - recall))
         for share in _RELAXED:
             self.rule = rule.relaxed(share)
-            shares = truth.recall(self.found(truth.queries, self.rule))
+            shares = truth.recall(self._ruled.found(truth.queries, self.rule))
             if np.mean(shares) >= recall:
                 break
         self.recall = float(np.mean(shares))
         self.recall_error = float(1.96 * np.std(shares) / np.sqrt(SAMPLE))
         self.reached = self.recall >= recall
 
-    def found(self, queries: Queries, rule: Rule) -> Neighbors:
+    def found(self, queries: Queries) -> Neighbors:
         """The nearest points of those that the rule compares."""
-        blocks = cell_blocks(queries.cell_of)
-        probes = self._probes(rule, blocks.cells)
-        return self._join.nearest_listed(queries, blocks, self._n_neighbors, rule.n_listed, probes)
-
-    def _probes(self, rule: Rule, cells: NDArray[np.int32]) -> Probes:
-        table = self._join.table
-        beside = _cells_beside(table, cells, rule.n_beside(table.n_cells), self._join.n_threads)
-        centroids = table.packed_centroids(rule.spread_weight)
-        return Probes(
-            beside,
-            rule.n_probes,
-            rule.spread_weight,
-            rule.reach,
-            min(rule.n_reached, table.n_cells),
-            centroids,
-            table.centroid_rows,
-        )
+        return self._ruled.found(queries, self.rule)
 
     def _cheapest_rule(self, truth: Truth, recall: float) -> Rule:
         places, n_listed = self._shortlist(truth, 1 - _NOT_LISTED * (1 - recall))
@@ -96,7 +79,7 @@ class CalibratedJoin:
         )
         rules = [cells.nearest_cells(recall)]
         for n_probes in _FIRST_PROBES if rules[0].n_probes > _MANY_PROBES else ():
-            limit = self._limit(truth.queries, Rule(n_listed, n_probes))
+            limit = self._ruled.limit(truth.queries, Rule(n_listed, n_probes))
             for weight in _SPREAD_WEIGHTS:
                 rules.extend(cells.cells_within(recall, n_probes, weight, limit))
         return min(rules, key=lambda rule: rule.cost)
@@ -111,32 +94,3 @@ class CalibratedJoin:
         listed, _ = self._join.nearest_in_coordinates(truth.queries, blocks, most, Probes())
         places = truth.places(listed)
         return places, max(self._n_neighbors, min(most, int(share_bound(places, share)) + 1))
-
-    def _limit(self, queries: Queries, rule: Rule) -> NDArray[np.float64]:
-        """Squared distance, in scaled coordinates, to the last that is listed of the nearest cells."""
-        blocks = cell_blocks(queries.cell_of)
-        probes = self._probes(rule, blocks.cells)
-        squares = self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
-        return squares[:, -1].astype(np.float64) * self._join.table.coordinates.scale**2
-
-
-def _cells_beside(
-    table: CellTable, cells: NDArray[np.int32], n_beside: int, n_threads: int
-) -> NDArray[np.int32]:
-    """For each of some cells those with the nearest centroids, itself first."""
-    centroids = ((table.centroids - table.coordinates.center) * table.coordinates.scale).astype(np.float32)
-    half_squares = np.einsum("ij,ij->i", centroids, centroids) / 2
-    distinct, back = np.unique(cells, return_inverse=True)
-    beside = np.empty((len(distinct), n_beside), np.int32)
-
-    def fill(first: int) -> None:
-        part = slice(first, first + 256)
-        far = half_squares - centroids[distinct[part]] @ centroids.T
-        np.put_along_axis(far, distinct[part, None], -np.inf, axis=1)
-        nearest = np.argpartition(far, n_beside - 1, axis=1)[:, :n_beside]
-        order = np.lexsort((nearest, np.take_along_axis(far, nearest, axis=1)), axis=1)
-        beside[part] = np.take_along_axis(nearest, order, axis=1)
-
-    with ONE_BLAS_THREAD, ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(fill, range(0, len(distinct), 256)))
-    return beside[back]

@@ -143,7 +143,7 @@ class ApproximateCellSearch(CellSearch):
         if calibrated is None:
             return super()._all_nearest(n_nearest)
         queries = self._cells(n_nearest).queries(self._distinct.points)
-        rows = calibrated.found(queries, calibrated.rule)
+        rows = calibrated.found(queries)
         return self._completed(rows, n_nearest)
 
     def _completed(self, rows: Neighbors, n_nearest: int) -> Neighbors:

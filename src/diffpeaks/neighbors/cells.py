@@ -90,7 +90,7 @@ def packed_cells(
     skipped = np.repeat(starts[:-1] - offsets(sizes)[:-1], sizes)
     slot_point[np.arange(len(table)) + skipped] = np.argsort(cell_of, kind="stable")
     packed = PackedCells(centroids, scale, starts, slot_point, padded(table.shape[1]))
-    packed.pack(table, tails, slot_point, 0, len(centroids), n_threads)
+    packed.pack(table, tails, slot_point, n_threads)
     return packed
 
 
