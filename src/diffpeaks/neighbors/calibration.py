@@ -15,9 +15,9 @@ from diffpeaks.neighbors.rules import CellDistances, Rule, share_bound
 
 SAMPLE = 1024  # queries: fitting a few numbers to them flatters their recall by far less than its error
 _FIRST_PROBES = (4, 8)
-_MANY_PROBES = 48  # of the nearest cells: with fewer, another rule saves less than trying it costs
+_WORTH_REACHING = 2.0  # times what testing all cells costs: below, a rule with a reach saves too little
 _SPREAD_WEIGHTS = (0.5, 0.75)
-_MARGIN = 0.1  # of what may be missed: kept back for the error of the sample
+_MARGIN = 0.2  # of what may be missed: kept back for the error of the sample
 _NOT_LISTED = 0.3  # of what may be missed: lost because coordinates mislead, the rest in cells not visited
 _MOST_LISTED = 5  # for each neighbour
 _RELAXED = (0.0, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)  # shares by which a rule that finds too little grows
@@ -62,11 +62,11 @@ class CalibratedJoin:
         for share in _RELAXED:
             self.rule = rule.relaxed(share)
             shares = truth.recall(self._ruled.found(truth.queries, self.rule))
-            if np.mean(shares) >= recall:
+            self.recall = float(np.mean(shares))
+            self.recall_error = float(1.96 * np.std(shares) / np.sqrt(SAMPLE))
+            self.reached = self.recall - self.recall_error >= recall
+            if self.reached:
                 break
-        self.recall = float(np.mean(shares))
-        self.recall_error = float(1.96 * np.std(shares) / np.sqrt(SAMPLE))
-        self.reached = self.recall >= recall
 
     def found(self, queries: Queries) -> Neighbors:
         """The nearest points of those that the rule compares."""
@@ -78,7 +78,8 @@ class CalibratedJoin:
             self._join.table, truth.queries.table, truth.neighbors, places < n_listed, n_listed
         )
         rules = [cells.nearest_cells(recall)]
-        for n_probes in _FIRST_PROBES if rules[0].n_probes > _MANY_PROBES else ():
+        expensive = rules[0].cost > _WORTH_REACHING * cells.testing_cost
+        for n_probes in _FIRST_PROBES if expensive else ():
             limit = self._ruled.limit(truth.queries, Rule(n_listed, n_probes))
             for weight in _SPREAD_WEIGHTS:
                 rules.extend(cells.cells_within(recall, n_probes, weight, limit))

@@ -75,7 +75,8 @@ class CellDistances:
         """The rule that visits a fixed number of cells."""
         n_cells = len(self._sizes)
         places = np.where(self._listed, self._by_distance.places, n_cells)
-        n_probes = min(n_cells, int(share_bound(places, recall)) + 1)
+        n_needed = max(int(share_bound(places, recall)) + 1, self._by_distance.n_cells_for(self._n_listed))
+        n_probes = min(n_cells, n_needed)
         cost = self._by_distance.cost(np.full(len(places), n_probes)) + self._ranking(n_probes)
         return Rule(self._n_listed, n_probes, cost=cost)
 
@@ -91,8 +92,13 @@ class CellDistances:
             reach = float(share_bound(np.where(found, scores, np.inf), recall))
             if np.isfinite(reach):
                 n_visited = np.minimum(np.sum(score <= max(reach, 0.0), axis=1), n_reached)
-                cost = visits.cost(n_visited) + self._ranking(n_probes) + _REACHING * len(self._sizes)
+                cost = visits.cost(n_visited) + self._ranking(n_probes) + self.testing_cost
                 yield Rule(self._n_listed, n_probes, weight, max(reach, 0.0), n_reached, cost)
+
+    @property
+    def testing_cost(self) -> float:
+        """What it costs to test for all cells whether they are within reach."""
+        return _REACHING * len(self._sizes)
 
     def _visits(self, score: NDArray[np.float32]) -> _Visits:
         n_cells = score.shape[1]
@@ -114,6 +120,10 @@ class _Visits(NamedTuple):
     order: NDArray[np.int64]
     places: NDArray[np.int64]  # in that order, of the cells where the neighbours are, or behind all cells
     n_points: NDArray[np.int64]  # in the cells up to each
+
+    def n_cells_for(self, n_points: int) -> int:
+        """So many cells hold so many points, for whichever query."""
+        return int(np.max(np.sum(self.n_points < n_points, axis=1))) + 1
 
     def cost(self, n_visited: NDArray[np.int64]) -> float:
         """Points that are compared, where each query visits so many cells."""
