@@ -185,6 +185,8 @@ void visit_all(Join& join, const Kernel& kernel, const Cells& cells, const Query
     join.finish();
 }
 
+constexpr std::int64_t most_at_once = std::int64_t{1} << 16;  // queries, so that few are deferred at a time
+
 template <class Real, class Coordinate, class MakeGoal>
 void cell_join(const Kernel& kernel, const Cells& cells, const ExactDistances<Real>& distances,
                const QueryBlocks& blocks, const Coordinates<Coordinate>& coordinates, const Probing& probing,
@@ -201,20 +203,23 @@ void cell_join(const Kernel& kernel, const Cells& cells, const ExactDistances<Re
         });
     }
     using Join = ProbingJoin<Real, Coordinate, Goal>;
-    DeferredQueries deferred;
-    parallel_chunks(blocks.n_blocks, n_threads, [&] {
-        return [&, join = Join(kernel, cells, probing, make_join(coordinates), coordinates)](
-                   std::int64_t block) mutable { join.run(blocks, block, deferred); };
-    });
-    const auto& queries = deferred.in_order();
-    const DeferredBlocks later(queries, blocks, cells.n_coordinates);
-    const QueryBlocks later_blocks = later.view();
-    const Coordinates<Coordinate> theirs = coordinates.with_rows(later.row.data());
-    parallel_chunks(later_blocks.n_blocks, n_threads, [&] {
-        return [&, join = Join(kernel, cells, probing, make_join(theirs), theirs)](std::int64_t block) mutable {
-            join.run_deferred(later_blocks, block, queries.data());
-        };
-    });
+    for (std::int64_t first = 0, last = 0; first < blocks.n_blocks; first = last) {
+        while (last < blocks.n_blocks && blocks.starts[last] - blocks.starts[first] < most_at_once) ++last;
+        DeferredQueries deferred;
+        parallel_chunks(last - first, n_threads, [&] {
+            return [&, join = Join(kernel, cells, probing, make_join(coordinates), coordinates)](
+                       std::int64_t i) mutable { join.run(blocks, first + i, deferred); };
+        });
+        const auto& queries = deferred.in_order();
+        const DeferredBlocks later(queries, blocks, cells.n_coordinates);
+        const QueryBlocks later_blocks = later.view();
+        const Coordinates<Coordinate> theirs = coordinates.with_rows(later.row.data());
+        parallel_chunks(later_blocks.n_blocks, n_threads, [&] {
+            return [&, join = Join(kernel, cells, probing, make_join(theirs), theirs)](std::int64_t block) mutable {
+                join.run_deferred(later_blocks, block, queries.data());
+            };
+        });
+    }
 }
 
 }  // namespace diffpeaks

@@ -34,7 +34,8 @@ def bytes_for_cells(n_samples: int, n_features: int, dtype: Any, approximate: bo
     sample = 2 * np.dtype(dtype).itemsize * min(n_samples, SAMPLE_PER_CELL * n_cells) * width
     centroids = n_cells * width * 16
     beside = n_cells * 4 * 512 if approximate else 0
-    return max(members, sample) + centroids + beside + (48 << 20)
+    deferred = min(n_samples, 1 << 16) << 10 if approximate else 0  # with the cells that they visit
+    return max(members, sample) + centroids + beside + deferred + (48 << 20)
 
 
 class CellSearch(ExactSearch):

@@ -105,8 +105,8 @@ class CellDistances:
         first = np.argpartition(score, min(_MOST_VISITED, n_cells) - 1, axis=1)[:, :_MOST_VISITED]
         by_score = np.argsort(np.take_along_axis(score, first, axis=1), axis=1)
         order = np.take_along_axis(first, by_score, axis=1)
-        places = np.full(score.shape, n_cells)
-        np.put_along_axis(places, order, np.arange(order.shape[1])[None, :], axis=1)
+        places = np.full(score.shape, n_cells, np.int32)
+        np.put_along_axis(places, order, np.arange(order.shape[1], dtype=np.int32)[None, :], axis=1)
         n_points = np.cumsum(self._sizes[order], axis=1)
         return _Visits(order, np.take_along_axis(places, self._homes, axis=1), n_points)
 
@@ -118,7 +118,7 @@ class _Visits(NamedTuple):
     """The first cells that each query visits, up to some number."""
 
     order: NDArray[np.int64]
-    places: NDArray[np.int64]  # in that order, of the cells where the neighbours are, or behind all cells
+    places: NDArray[np.int32]  # in that order, of the cells where the neighbours are, or behind all cells
     n_points: NDArray[np.int64]  # in the cells up to each
 
     def n_cells_for(self, n_points: int) -> int:
