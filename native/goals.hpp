@@ -18,8 +18,8 @@ namespace diffpeaks {
 template <class Real>
 double largest_square(const Measure& measure, double distance) {
     const double epsilon = static_cast<double>(std::numeric_limits<Real>::epsilon());
-    const double tiny = static_cast<double>(std::numeric_limits<Real>::min());
-    const double reach = (std::max(distance, measure.zero) * (1 + 4 * epsilon) + tiny) / measure.factor;
+    const double smallest = 4 * static_cast<double>(std::numeric_limits<Real>::denorm_min());
+    const double reach = (std::max(distance, measure.zero) * (1 + 4 * epsilon) + smallest) / measure.factor;
     return measure.root ? reach * reach : reach;
 }
 

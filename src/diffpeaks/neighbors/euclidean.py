@@ -90,9 +90,11 @@ class EuclideanSpace:
         # (-2x, |x|^2, 1) . (y, 1, |y|^2) is the squared distance, in one pass over the block
         products = _with_columns(-2 * shifted, norms, 1.0) @ right.T
         squared = products.toarray() if sp.issparse(products) else products
-        # rounding of the product and the norms in the block's precision, of the shift in double
-        factor = 2.0 * (queries.shape[1] + 10)
-        slack = factor * np.finfo(dtype).eps * (norms + largest)
+        # rounding of the product and the norms in the block's precision, of the shift in double, and of
+        # distances, of which those that become equal are ties
+        factor, reported, lengths = 2.0 * (queries.shape[1] + 10), np.finfo(self.dtype), norms + largest
+        slack = (factor * np.finfo(dtype).eps + 8 * float(reported.eps)) * lengths
+        slack += 8 * float(reported.smallest_subnormal) * np.sqrt(lengths)
         slack += factor * np.finfo(np.float64).eps * np.sum(self._center**2)
         return squared, slack[:, None]
 

@@ -84,6 +84,7 @@ class CellDistances:
         self, recall: float, n_probes: int, weight: float, limit: NDArray[np.float64]
     ) -> Iterator[Rule]:
         """Rules that visit few cells first and then those which may hold points nearer than a limit."""
+        limit = np.maximum(limit, np.finfo(np.float32).tiny)  # zero among duplicates
         score = (self._squared + np.float32(weight) * self._spread) / limit[:, None].astype(np.float32)
         np.put_along_axis(score, self._by_distance.order[:, :n_probes], -np.inf, axis=1)
         visits, scores = self._visits(score), np.take_along_axis(score, self._homes, axis=1)
