@@ -115,7 +115,6 @@ class BlockJoin {
     const std::vector<float>& residuals() const { return residuals_; }
     const double* origin() const { return origin_; }
     Index n_queries() const { return n_queries_; }
-    Index query_row(Index query) const { return query_row_[query]; }
     Visitors everyone() const { return {everyone_.data(), everyone_.data() + everyone_.size()}; }
 
     // The squared distance, in coordinates, beyond which no point is wanted.
