@@ -4,6 +4,7 @@
 #include "arrays.hpp"
 #include "forest.hpp"
 #include "graph.hpp"
+#include "merges.hpp"
 #include "settle.hpp"
 
 using namespace diffpeaks;
@@ -110,4 +111,13 @@ NB_MODULE(_native, m) {
             join_cores(rows_of(indptr, indices), core.data(), component.data());
         },
         array("indptr"), array("indices"), array("core"), array("component"), Released());
+    m.def(
+        "score_merges",
+        [](In<Index> classes, Index n_classes, In<Index> from, In<Index> to, Filled<std::int64_t> pairs,
+           Filled<double> shares) {
+            score_merges(static_cast<Index>(classes.shape(0)), classes.data(), n_classes,
+                         static_cast<std::int64_t>(from.shape(0)), from.data(), to.data(), pairs.data(), shares.data());
+        },
+        array("classes"), nb::arg("n_classes"), array("from_"), array("to"), array("pairs"), array("shares"),
+        Released());
 }

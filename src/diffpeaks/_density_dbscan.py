@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
@@ -16,6 +16,7 @@ from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.linking import core_labels
 from diffpeaks.order import NOISE, density_order
 from diffpeaks.peaks import PeakForest, peak_forest
+from diffpeaks.sweeps import Sweep, core_sweep
 
 
 class DensityDBSCAN(ClusterMixin, BaseEstimator):
@@ -123,6 +124,12 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         border = self._fitted["border"] if border is None else border
         check_params(self, min_density=min_density, border=border)
         return self._labels(min_density, border)
+
+    def sweep(self, y_true: Any) -> Sweep:
+        """Scores of every `min_density` against the truth, without border, all from one sorted pass."""
+        check_is_fitted(self, "labels_")
+        check_consistent_length(self.labels_, y_true)
+        return core_sweep(self.forest_, self.density_, y_true)
 
     @property
     def forest_(self) -> PeakForest:

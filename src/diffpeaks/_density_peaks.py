@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
@@ -16,6 +16,7 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, poi
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.peaks import PeakForest, complete_forest, peak_forest, peak_labels, without_halo
+from diffpeaks.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
 # The default density smooths over all neighbours; its hills are linked along the nearer ones.
 LINKED_SHARE = 0.7
@@ -39,7 +40,8 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     max_link : float, optional
         Drop links of that length or longer.
     min_prominence : float, optional
-        Absorb hills that rise less than that above their saddle, in log density.
+        Absorb hills that rise less than that above their saddle, in log density; infinity leaves one
+        hill for each connected part of the graph.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
         for functions. "auto" is 2 log2(n).
@@ -79,7 +81,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         "density": [GraphDensity, str, "array-like", callable, None],
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "max_link": [Interval(Real, 0, None, closed="right"), None],
-        "min_prominence": [Interval(Real, 0, None, closed="left"), None],
+        "min_prominence": [Interval(Real, 0, None, closed="both"), None],
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         "halo": ["boolean"],
         "random_state": ["random_state"],
@@ -160,6 +162,25 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         forest = self._forest(cut)
         peaks = select_peaks(forest, self.density_, cut)
         return self._labels(forest, peaks, cut, halo)
+
+    def sweep(self, y_true: Any, rule: str = "max_link") -> Sweep:
+        """Scores of every cut by one rule against the truth, all from one sorted pass.
+
+        Parameters
+        ----------
+        y_true : array of shape (n_samples,)
+        rule : {"max_link", "n_clusters", "min_prominence"}
+            The parameter that takes all its values; the others are not used.
+        """
+        check_is_fitted(self, "forest_")
+        check_consistent_length(self.labels_, y_true)
+        if rule == "max_link":
+            return link_sweep(self._forest_within(np.inf), y_true)
+        if rule == "n_clusters":
+            return peak_sweep(self._complete_forest(), self.density_, y_true)
+        if rule == "min_prominence":
+            return prominence_sweep(self._forest_within(np.inf), y_true)
+        raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
 
     def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Density and exact delta of each sample; the densest sample's delta is infinite."""

@@ -52,6 +52,14 @@ def join_cores(indptr: Offset, indices: Index, core: Mask, component: Index) -> 
 def mark_border(
     indptr: Offset, indices: Index, distances: Real, max_link: float, labels: Index, border: Mask
 ) -> None: ...
+def score_merges(
+    classes: Index,
+    n_classes: int,
+    from_: Index,
+    to: Index,
+    pairs: NDArray[np.int64],
+    shares: NDArray[np.float64],
+) -> None: ...
 
 class KDTree:
     """KDTreeOfFloat32 or KDTreeOfFloat64: one for each dtype of points."""

@@ -72,16 +72,21 @@ def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> 
         may_be &= forest.delta >= cut.max_link
     if cut.min_prominence > 0:
         may_be &= forest.prominence >= cut.min_prominence
-    candidates = np.flatnonzero(may_be)
-    if len(candidates) < cut.n_clusters:
+    n_candidates = np.count_nonzero(may_be)
+    if n_candidates < cut.n_clusters:
         raise ValueError(
-            f"n_clusters={cut.n_clusters}, but only {len(candidates)} of {len(density)} samples may be "
+            f"n_clusters={cut.n_clusters}, but only {n_candidates} of {len(density)} samples may be "
             f"peaks with max_link={cut.max_link} and min_prominence={cut.min_prominence}; lower these "
             "or n_clusters"
         )
+    best_first = best_peaks_first(forest, density)
+    peaks = best_first[may_be[best_first]][: cut.n_clusters]
+    return peaks[np.argsort(forest.rank[peaks])]
+
+
+def best_peaks_first(forest: PeakForest, density: NDArray[np.float64]) -> NDArray[np.int64]:
+    """All samples by density x delta, largest first, then by density; the forest must be complete."""
     score = np.full(len(density), np.inf)  # the densest sample has no delta and always is a peak
     known = np.isfinite(forest.delta)
     score[known] = density[known] * forest.delta[known]
-    best_first = np.lexsort((forest.rank[candidates], -score[candidates]))
-    peaks = candidates[best_first[: cut.n_clusters]]
-    return peaks[np.argsort(forest.rank[peaks])]
+    return np.lexsort((forest.rank, -score))

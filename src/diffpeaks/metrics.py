@@ -14,11 +14,11 @@ from diffpeaks.order import NOISE
 
 
 class Scores(NamedTuple):
-    """Precision, recall, and their harmonic mean."""
+    """Precision, recall, and their harmonic mean: numbers, or arrays with one for each clustering."""
 
-    precision: float
-    recall: float
-    f: float
+    precision: Any
+    recall: Any
+    f: Any
 
 
 def pairwise_scores(y_true: Any, labels: Any) -> Scores:
@@ -57,23 +57,34 @@ def bcubed_scores(y_true: Any, labels: Any) -> Scores:
     return _scores(float(precision), float(recall))
 
 
+def classes_of(name: str, values: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Labels as 0, 1, ..., and how many samples have each; NaN is refused."""
+    values = column_or_1d(values)
+    if not len(values):
+        raise ValueError(f"{name} is empty; at least one sample is needed")
+    missing = np.flatnonzero(values != values)  # only NaN differs from itself, in any dtype
+    if len(missing):
+        raise ValueError(f"{name} has NaN at samples {some_of(missing)}; give these a label or drop them")
+    _, classes, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    return classes, sizes
+
+
+def f_of(precision: Any, recall: Any) -> Any:
+    """Harmonic mean; zero where both are zero."""
+    total = np.asarray(precision + recall)
+    return np.divide(2 * precision * recall, total, out=np.zeros(total.shape), where=total > 0)[()]
+
+
 def _contingency(y_true: Any, labels: Any) -> tuple[sp.coo_array, NDArray[np.int64], NDArray[np.int64]]:
     """Class x cluster counts as a sparse matrix, and the sizes of classes and clusters."""
-    y_true, labels = column_or_1d(y_true), column_or_1d(labels).copy()
-    check_consistent_length(y_true, labels)
-    if not len(labels):
-        raise ValueError("y_true and labels are empty; at least one sample is needed")
-    for name, values in (("y_true", y_true), ("labels", labels)):
-        missing = np.flatnonzero(values != values)  # only NaN differs from itself, in any dtype
-        if len(missing):
-            raise ValueError(f"{name} has NaN at samples {some_of(missing)}; give these a label or drop them")
-    row = np.unique(y_true, return_inverse=True)[1]
-    column = np.unique(labels, return_inverse=True)[1]
-    noise = labels == NOISE
-    column[noise] = column.max() + 1 + np.arange(noise.sum())
-    ones = np.ones(len(labels), np.int64)
-    overlap = sp.coo_array((ones, (row, column)), (row.max() + 1, column.max() + 1))
-    return overlap.tocsr().tocoo(), np.bincount(row), np.bincount(column)
+    row, classes = classes_of("y_true", y_true)
+    column, clusters = classes_of("labels", labels)
+    check_consistent_length(row, column)
+    noise = column_or_1d(labels) == NOISE
+    column[noise] = len(clusters) + np.arange(noise.sum())
+    ones = np.ones(len(row), np.int64)
+    overlap = sp.coo_array((ones, (row, column)), (len(classes), column.max() + 1))
+    return overlap.tocsr().tocoo(), classes, np.bincount(column)
 
 
 def _pairs(counts: NDArray[np.int64]) -> int:
@@ -85,5 +96,4 @@ def _share(part: int, whole: int) -> float:
 
 
 def _scores(precision: float, recall: float) -> Scores:
-    total = precision + recall
-    return Scores(precision, recall, 2 * precision * recall / total if total else 0.0)
+    return Scores(precision, recall, float(f_of(precision, recall)))
