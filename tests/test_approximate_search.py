@@ -82,6 +82,33 @@ def test_the_recall_is_reached_and_reported(anywhere):
     assert abs(recall(X, graph, n_neighbors) - graph.recall) <= 2 * graph.recall_error
 
 
+def bent(n_samples, seed):
+    """Few dimensions bent into many: directions that are fitted to a sample suit the sample best."""
+    random = np.random.default_rng(seed)
+    X = np.tanh(random.normal(size=(n_samples, 10)) @ random.normal(size=(10, 320)) / 3)
+    return (X + 0.02 * random.normal(size=X.shape)).astype(np.float32)
+
+
+def hard_twins(n_samples, seed):
+    """Locations that are hard to search hold three points each, easy ones hold one."""
+    random = np.random.default_rng(seed)
+    hard = np.repeat(random.normal(size=(n_samples // 5, 40)), 3, axis=0)
+    easy = 100 + random.normal(size=(3 * n_samples // 5, 3)) @ random.normal(size=(3, 40))
+    return np.vstack([hard, easy]).astype(np.float32)
+
+
+@pytest.mark.parametrize(("make", "target"), [(bent, 0.5), (hard_twins, 0.9)])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_reported_recall_is_that_of_all_points(make, target, seed):
+    X, k = make(12_000, seed), 15
+    graph = neighbor_graph(X, k, search=ApproximateSearch(recall=target))
+    reach = neighbor_graph(X, k, search="exact").reach[:, None]
+    true = np.mean(np.sum(graph.distances.reshape(-1, k) <= reach, axis=1) - 1) / (k - 1)
+    assert graph.recall < 1
+    assert true >= target
+    assert abs(true - graph.recall) <= 2 * graph.recall_error
+
+
 def test_distances_are_those_of_an_exact_search(anywhere):
     X, n_neighbors, graph = anywhere
     exact = neighbor_graph(X, n_neighbors, search="exact")

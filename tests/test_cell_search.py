@@ -41,8 +41,8 @@ def cloud(n_samples, n_features, seed=0, dtype=np.float32):
     return X.astype(dtype)
 
 
-def found(X, n_neighbors, **options):
-    graph = neighbor_graph(X, n_neighbors, search="cells", **options)
+def found(X, n_neighbors, search="cells"):
+    graph = neighbor_graph(X, n_neighbors, search=search)
     shape = (len(X), n_neighbors)
     return graph.indices.reshape(shape), graph.distances.reshape(shape)
 
@@ -82,6 +82,15 @@ def test_exact_at_any_scale_and_offset(n_samples, n_features, k, scale, offset, 
     X = scale * (offset + random.normal(size=(n_samples, n_features)))
     k = min(k, n_samples)
     assert_exact(*found(X, k), X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-20, 1e17, 4e17, 1e30])
+def test_products_that_leave_the_range_of_float(dtype, scale):
+    random = np.random.default_rng(0)
+    X = (scale * random.normal(size=(1500, 10)) @ random.normal(size=(10, 320))).astype(dtype)
+    for a, b in zip(found(X, 8), found(X, 8, "brute"), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 ADVERSARIAL = {
@@ -152,11 +161,18 @@ def test_the_inner_product_of_unit_vectors():
         neighbor_graph(np.where(np.arange(300)[:, None] == 4, 2 * X, X), 7, metric="inner_product")
 
 
-def test_far_queries_are_answered():
-    X = cloud(1500, 30)
-    queries = np.vstack([X[:3], 1e25 * np.ones((1, 30), np.float32)])
-    cells, brute = (searchable(X, search=search).nearest_to(queries, 4) for search in ("cells", "brute"))
-    np.testing.assert_array_equal(cells.indices, brute.indices)
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e25), (np.float64, 1e42)])
+def test_far_queries_are_answered(dtype, far):
+    X = cloud(1500, 30, dtype=dtype)
+    X[: len(X) // 2] *= 1e5
+    queries = np.vstack([X[:3], np.full((1, 30), far, dtype), X[3:5]])
+    cells, brute = (searchable(X, search=search) for search in ("cells", "brute"))
+    for ask in (
+        lambda space: space.nearest_to(queries, 4),
+        lambda space: space.within_of(queries, 100 * far),
+    ):
+        for found, expected in zip(ask(cells), ask(brute), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("scale", [1, 1e3, 1e9, 1e25])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,25 +20,36 @@ _SPREAD_WEIGHTS = (0.5, 0.75)
 _MARGIN = 0.2  # of what may be missed: kept back for the error of the sample
 _NOT_LISTED = 0.3  # of what may be missed: lost because coordinates mislead, the rest in cells not visited
 _MOST_LISTED = 5  # for each neighbour
+_UNSEEN = 3.0  # neighbours missed where none is seen to be: at most, with 95% confidence
 _RELAXED = (0.0, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)  # shares by which a rule that finds too little grows
 
 
 class Truth(NamedTuple):
-    """Some of the points as queries, with their exact neighbours."""
+    """Some of the points as queries, with their exact neighbours.
+
+    Neighbours are locations, and a location stands for all points there.
+    """
 
     queries: Queries
-    neighbors: NDArray[np.int32]  # without the query itself
+    neighbors: NDArray[np.int32]  # without the location of the query itself
+    n_points: NDArray[np.int64]  # that each neighbour adds to the row of the query
+    n_beside: NDArray[np.int64]  # other points where the query is, which are always found
 
     @classmethod
-    def of(cls, join: CellJoin, which: NDArray[Any], n_neighbors: int) -> Truth:
+    def of(cls, join: CellJoin, counts: NDArray[np.int64], n_neighbors: int) -> Truth:
+        """Points drawn apart from those that cells and directions were fitted to, which are found better."""
+        chosen = np.random.RandomState(1).choice(counts.sum(), SAMPLE, replace=False)
+        which = np.searchsorted(np.cumsum(counts), np.sort(chosen), side="right")
         queries = join.queries(join.space.points).some(which)
-        rows = join.nearest(queries, n_neighbors)
-        return cls(queries, rows.indices.reshape(len(which), n_neighbors)[:, 1:])
+        rows = join.nearest(queries, n_neighbors).indices.reshape(SAMPLE, n_neighbors)
+        held = np.minimum(np.cumsum(counts[rows], axis=1), n_neighbors)
+        return cls(queries, rows[:, 1:], np.diff(held, axis=1), held[:, 0] - 1)
 
     def recall(self, rows: Neighbors) -> NDArray[np.float64]:
-        """The share of each query's neighbours that the rows hold."""
-        found = rows.indices.reshape(len(self.neighbors), -1)
-        return np.mean(self.places(found) < found.shape[1], axis=1)
+        """The share of each query's neighbours that the rows hold, the query itself not counted."""
+        found = rows.indices.reshape(SAMPLE, -1)
+        n_found = np.sum(self.n_points, axis=1, where=self.places(found) < found.shape[1])
+        return (n_found + self.n_beside) / (np.sum(self.n_points, axis=1) + self.n_beside)
 
     def places(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """Where each neighbour stands in the row of its query, or behind its end."""
@@ -53,17 +64,18 @@ class Truth(NamedTuple):
 class CalibratedJoin:
     """A join that compares only as many points as a recall needs."""
 
-    def __init__(self, join: CellJoin, recall: float, n_neighbors: int) -> None:
+    def __init__(self, join: CellJoin, counts: NDArray[np.int64], recall: float, n_neighbors: int) -> None:
+        """`counts` says how many points lie at each of the join's locations."""
         self._join, self._n_neighbors = join, n_neighbors
         self._ruled = RuledJoin(join, n_neighbors)
-        which = np.random.RandomState(0).choice(len(join.space.points), SAMPLE, replace=False)
-        truth = Truth.of(join, np.sort(which), n_neighbors)
+        truth = Truth.of(join, counts, n_neighbors)
         rule = self._cheapest_rule(truth, recall + _MARGIN * (1 - recall))
         for share in _RELAXED:
             self.rule = rule.relaxed(share)
             shares = truth.recall(self._ruled.found(truth.queries, self.rule))
             self.recall = float(np.mean(shares))
-            self.recall_error = float(1.96 * np.std(shares) / np.sqrt(SAMPLE))
+            spread = 1.96 * np.std(shares) / np.sqrt(SAMPLE)
+            self.recall_error = float(max(spread, _UNSEEN / (SAMPLE * (n_neighbors - 1))))
             self.reached = self.recall - self.recall_error >= recall
             if self.reached:
                 break

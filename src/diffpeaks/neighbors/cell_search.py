@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import sort_rows
 from diffpeaks._validation import check_graph_size
+from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
 from diffpeaks.neighbors.cells import SAMPLE_PER_CELL
-from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, first_of_rows
+from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, first_of_rows, with_rows
 from diffpeaks.neighbors.coordinates import Workload, padded
 from diffpeaks.neighbors.join import CellJoin, checked_measure
 
@@ -61,12 +62,26 @@ class CellSearch(ExactSearch):
         return self._join
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
-        n_nearest = min(n_neighbors, self._locations.n_locations)
         if queries is not self.space.points:
-            join = self._cells(n_nearest)
-            return self._points(join.nearest(join.queries(queries), n_nearest), n_neighbors)
-        rows = self._all_nearest(n_nearest)
+            return self._of_new(queries, "nearest", n_neighbors)
+        rows = self._all_nearest(min(n_neighbors, self._locations.n_locations))
         return self._points(self._locations.rows_of_points(rows), n_neighbors)
+
+    def _of_new(self, queries: Any, what: str, how_much: Any) -> Neighbors:
+        """Queries far beyond all points are compared with each of them, because bounds tell nothing there."""
+        find = getattr(self, f"_{what}_by_cells")
+        far = np.flatnonzero(self._cells(1).table.coordinates.too_far(queries))
+        if not len(far):
+            return find(queries, how_much)
+        tame = queries.copy()
+        tame[far] = self.space.points[0]
+        brute = getattr(BruteSearch(self.space, self.n_threads), what)
+        return with_rows(find(tame, how_much), far, brute(queries[far], how_much))
+
+    def _nearest_by_cells(self, queries: Any, n_neighbors: int) -> Neighbors:
+        n_nearest = min(n_neighbors, self._locations.n_locations)
+        join = self._cells(n_nearest)
+        return self._points(join.nearest(join.queries(queries), n_nearest), n_neighbors)
 
     def _all_nearest(self, n_nearest: int) -> Neighbors:
         join = self._cells(n_nearest)
@@ -85,6 +100,11 @@ class CellSearch(ExactSearch):
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
         reach = reach.astype(np.float64)
+        if queries is not self.space.points:
+            return self._of_new(queries, "reaching", reach)
+        return self._reaching_by_cells(queries, reach)
+
+    def _reaching_by_cells(self, queries: Any, reach: NDArray[np.float64]) -> Neighbors:
         join = self._cells(1)
         rows = join.within(join.queries(queries), self._locations.largest(reach))
         rows = self._locations.points_at(rows)
@@ -163,7 +183,8 @@ class ApproximateCellSearch(CellSearch):
         if n_locations < _FEWEST_SAMPLES or n_nearest < 2 or n_nearest > n_locations // 8:
             return None
         if n_nearest not in self._calibrated:
-            self._calibrated[n_nearest] = CalibratedJoin(self._cells(n_nearest), self._target, n_nearest)
+            join, counts = self._cells(n_nearest), self._locations.counts
+            self._calibrated[n_nearest] = CalibratedJoin(join, counts, self._target, n_nearest)
         calibrated = self._calibrated[n_nearest]
         worthwhile = calibrated.reached and calibrated.rule.cost < n_locations / 2
         return calibrated if worthwhile else None

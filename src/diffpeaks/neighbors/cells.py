@@ -68,7 +68,8 @@ def k_means(sample: NDArray[Any], n_cells: int, scale: float, n_threads: int) ->
         label = CentroidSearch(centroids, scale, n_threads).nearest(sample)
         counts = np.bincount(label)
         counts = counts[counts > 0]
-        sums = np.add.reduceat(sample[np.argsort(label, kind="stable")], offsets(counts)[:-1], axis=0)
+        ordered = sample[np.argsort(label, kind="stable")]
+        sums = np.add.reduceat(ordered, offsets(counts)[:-1], axis=0, dtype=np.float64)
         centroids = (sums / counts[:, None]).astype(sample.dtype)
     return centroids
 

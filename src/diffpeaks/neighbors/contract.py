@@ -177,3 +177,21 @@ def at_most(rows: Neighbors, limit: Any) -> Neighbors:
     inside = rows.distances <= np.atleast_1d(limit)  # an array, so that no limit is rounded to float32
     kept = offsets(inside)
     return Neighbors(kept[rows.indptr], rows.indices[inside], rows.distances[inside])
+
+
+def with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> Neighbors:
+    """`rows` with some of them replaced."""
+    replaced = np.zeros(len(rows.indptr) - 1, bool)
+    replaced[which] = True
+    lengths = np.diff(rows.indptr)
+    kept_entries = np.repeat(~replaced, lengths)
+    lengths[which] = np.diff(replacement.indptr)
+    indptr = offsets(lengths)
+    from_replacement = np.repeat(replaced, lengths)
+    indices = np.empty(indptr[-1], np.int32)
+    distances = np.empty(indptr[-1], rows.distances.dtype)
+    indices[from_replacement] = replacement.indices
+    indices[~from_replacement] = rows.indices[kept_entries]
+    distances[from_replacement] = replacement.distances
+    distances[~from_replacement] = rows.distances[kept_entries]
+    return Neighbors(indptr, indices, distances)

@@ -19,6 +19,8 @@ _FEWEST_FEATURES = 256  # below, there is little to save
 _TRIED = (1, 2, 3, 4, 6, 8)  # numbers of directions, in blocks of features
 _MOST = 1 / 3  # of the features: beyond, directions do not save enough
 _FAR = 200.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
+_SAFE = (1e-15, 1e15)  # values of which a float holds products of two and sums of these
+_TOO_FAR = 1e12  # times the farthest point: there bounds in float come to nothing
 # Seconds for a product, a distance and a projection of one feature, with all that goes with them; only
 # their ratios matter. A distance of a shortlist is computed in any case, others wait for bounds.
 _PRODUCT, _DISTANCE, _LISTED_DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 3.5e-10, 3e-11
@@ -43,9 +45,18 @@ class Coordinates:
         self.n_features: int = points.shape[1]
         self.scale = _unit_scale(largest)
 
+    @property
+    def origin(self) -> NDArray[np.float64]:
+        """The centre among the points."""
+        return self.center
+
     def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32], float]:
         """The rows and tails of other points, and the error of both sides."""
         return np.ascontiguousarray(queries), self.tails, self.error
+
+    def too_far(self, queries: Any) -> NDArray[np.bool_]:
+        """Which queries are so far out that no bound can be computed."""
+        return np.abs(queries - self.origin).max(axis=1) > _TOO_FAR * self.largest
 
 
 class ProjectedCoordinates(Coordinates):
@@ -62,6 +73,10 @@ class ProjectedCoordinates(Coordinates):
         super().__init__(table, np.zeros(len(directions)), largest)
         self.error = self._rounding * largest * self.scale
         self.tails = self._tails(table, squares)
+
+    @property
+    def origin(self) -> NDArray[np.float64]:
+        return self._origin
 
     def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32], float]:
         table, squares = self._along(np.ascontiguousarray(queries))
@@ -97,8 +112,11 @@ def coordinates_for(points: Any, workload: Workload, n_threads: int) -> Coordina
     if n_features >= _FEWEST_FEATURES and len(points) > _SAMPLE:
         which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
         center = points[which].mean(axis=0, dtype=np.float64)
-        sample = (points[which] - center).astype(np.float32)
-        directions = _cheapest_directions(sample, workload)
+        sample = points[which] - center
+        low, high = _SAFE
+        directions = None
+        if low <= np.abs(sample).max() <= high:
+            directions = _cheapest_directions(sample.astype(np.float32), workload)
         if directions is not None:
             projected = ProjectedCoordinates(points, center, directions, n_threads)
             if projected.largest < _FAR * np.sqrt(np.mean(np.square(sample)) * n_features):

@@ -14,9 +14,9 @@ from diffpeaks._validation import (
     check_positive,
     n_threads,
 )
-from diffpeaks.graph import NeighborGraph, offsets
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.choice import search_for
-from diffpeaks.neighbors.contract import Neighbors, Space
+from diffpeaks.neighbors.contract import Neighbors, Space, with_rows
 from diffpeaks.order import NO_POINT
 
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
@@ -65,7 +65,7 @@ class PointSet:
         if not len(short):
             return rows
         longer = self.search.nearest(self.space.points[short], int(n_neighbors or 0))
-        return _with_rows(rows, short, longer)
+        return with_rows(rows, short, longer)
 
     def searched(self) -> PointSet:
         """The points themselves, which can take queries."""
@@ -188,21 +188,3 @@ class GivenGraph:
             "what was fitted on a precomputed graph cannot place new samples; fit on points or on a dense "
             "matrix of distances"
         )
-
-
-def _with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> Neighbors:
-    """`rows` with some of them replaced."""
-    replaced = np.zeros(len(rows.indptr) - 1, bool)
-    replaced[which] = True
-    lengths = np.diff(rows.indptr)
-    kept_entries = np.repeat(~replaced, lengths)
-    lengths[which] = np.diff(replacement.indptr)
-    indptr = offsets(lengths)
-    from_replacement = np.repeat(replaced, lengths)
-    indices = np.empty(indptr[-1], np.int32)
-    distances = np.empty(indptr[-1], rows.distances.dtype)
-    indices[from_replacement] = replacement.indices
-    indices[~from_replacement] = rows.indices[kept_entries]
-    distances[from_replacement] = replacement.distances
-    distances[~from_replacement] = rows.distances[kept_entries]
-    return Neighbors(indptr, indices, distances)
