@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` when the block ends; a reader finds the old one or the new one."""
+    """A file that takes the place of `path` when the block ends: a reader finds the old or the new one."""
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file in it")
