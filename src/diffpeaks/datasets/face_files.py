@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._validation import some_of
+from diffpeaks.datasets._checks import check_integer
 from diffpeaks.datasets.labeled import LabeledData
 
 _BLOCK = 65_536  # rows that are normalised at once
@@ -75,6 +76,7 @@ def _existing(path: Path) -> Path:
 
 
 def _features(path: Path, n_features: int) -> NDArray[np.float32]:
+    check_integer("n_features", n_features, 1)
     size, row = _existing(path).stat().st_size, 4 * n_features
     if size == 0 or size % row:
         raise ValueError(

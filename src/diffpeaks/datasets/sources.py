@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import urllib.error
+import http.client
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -71,9 +71,8 @@ def fetch(url: str, by_hand: Path) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
             return response.read()
-    except (OSError, urllib.error.URLError) as error:
-        reason = getattr(error, "reason", None) or error
+    except (OSError, http.client.HTTPException) as error:
         raise OSError(
-            f"{url} could not be downloaded ({reason}); fetch it on a machine that reaches it and put it, "
+            f"{url} could not be downloaded ({error}); fetch it on a machine that reaches it and put it, "
             f"as it is, at {str(by_hand)!r}"
         ) from error
