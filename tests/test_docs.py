@@ -10,11 +10,13 @@ from clouds import general_position
 from indices import FaissLike
 
 import diffpeaks
+import diffpeaks.datasets
 import diffpeaks.metrics
 import diffpeaks.plotting
 
 ROOT = Path(__file__).parent.parent
 README, THEORY = (ROOT / "README.md").read_text(), (ROOT / "docs" / "theory.md").read_text()
+DATASETS = (ROOT / "docs" / "datasets.md").read_text()
 X = general_position(0, 120)
 NAMES = {
     **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
@@ -31,8 +33,8 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
-def test_code_of_the_readme_runs(block, tmp_path, monkeypatch):
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README + DATASETS, re.DOTALL))
+def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for the files that it writes
     exec(block, dict(NAMES))
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from diffpeaks.datasets import make_faces, unit_rows
+
 _BLOCK = 50_000  # rows that are generated at once
 _DEFAULT_NEIGHBORS = 30
 
@@ -16,44 +18,8 @@ class Points:
     n_neighbors: int  # counts the point itself
 
 
-def unit_rows(X):
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def identity_sizes(random, n_samples, mean_size=68.0, spread=1.0):
-    """Lognormal sizes that sum to n_samples."""
-    n_drawn = 16 + int(4 * n_samples / mean_size)
-    drawn = random.lognormal(np.log(mean_size) - spread**2 / 2, spread, n_drawn)
-    sizes = np.maximum(1, np.rint(drawn)).astype(np.int64)
-    n_identities = int(np.searchsorted(np.cumsum(sizes), n_samples)) + 1
-    sizes = sizes[:n_identities]
-    sizes[-1] -= sizes.sum() - n_samples
-    return sizes
-
-
-def identity_centers(random, n_identities, n_features, lookalikes=40):
-    """A direction for each identity; about 40 identities at a time lean to a common one."""
-    own = unit_rows(random.standard_normal((n_identities, n_features)))
-    n_groups = max(1, n_identities // lookalikes)
-    common = unit_rows(random.standard_normal((n_groups, n_features)))
-    return unit_rows(0.9 * own + 0.436 * common[random.integers(0, n_groups, n_identities)])
-
-
-def faces(n_samples, n_features=256):
-    """Like embeddings of faces: the cosine within an identity is 0.6 on average and low for poor images."""
-    random = np.random.default_rng(0)
-    sizes = identity_sizes(random, n_samples)
-    centers = identity_centers(random, len(sizes), n_features)
-    identity = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    quality = np.clip(1 - 0.22 * random.lognormal(-0.125, 0.5, n_samples), 0.1, 0.97)
-    X = np.empty((n_samples, n_features), np.float32)
-    for start in range(0, n_samples, _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        center, cosine = centers[identity[rows]], quality[rows, None]
-        away = random.standard_normal(center.shape)
-        away = unit_rows(away - np.sum(away * center, axis=1, keepdims=True) * center)
-        X[rows] = cosine * center + np.sqrt(1 - cosine**2) * away
-    return X
+def faces(n_samples):
+    return make_faces(n_samples, random_state=0)[0]
 
 
 def texts(n_samples, n_features=768, intrinsic=30, n_topics=200, n_hidden=256):

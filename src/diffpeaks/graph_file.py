@@ -17,14 +17,14 @@ import json
 import math
 import mmap as memory_map
 import os
-import secrets
 import struct
 import zlib
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from diffpeaks._files import replacing
 
 # A byte above 127 and both kinds of line ends: a transfer as text would damage the magic and be noticed.
 _MAGIC = b"\x89DPG\r\n\x1a\n"
@@ -39,26 +39,12 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def write_graph_file(path: str | os.PathLike[str], values: dict[str, Any]) -> None:
-    """Write the file whole or not at all: a reader finds the old one or the new one."""
+    """Write the file, whole or not at all."""
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
     scalars = {name: value for name, value in values.items() if name not in arrays}
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if target.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file in it")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"the folder {str(target.parent)!r} does not exist; make it first")
     stored = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in arrays.items()}
-    # in the same folder, because only there the rename is one step
-    temporary = target.parent / f".diffpeaks-{secrets.token_hex(8)}.tmp"
-    try:
-        with open(temporary, "xb") as file:
-            _write(file, _header(scalars, stored), stored)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        _write(file, _header(scalars, stored), stored)
 
 
 def _write(file: BinaryIO, header: bytes, arrays: Arrays) -> None:
