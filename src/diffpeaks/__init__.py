@@ -2,7 +2,7 @@
 
 from diffpeaks._density_dbscan import DensityDBSCAN
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity
+from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, neighbor_graph
 from diffpeaks.neighbors.plan import Plan, plan
@@ -22,6 +22,7 @@ __all__ = [
     "NaiveDensity",
     "NeighborGraph",
     "Plan",
+    "SharedNeighborDensity",
     "neighbor_graph",
     "plan",
 ]
