@@ -35,7 +35,9 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README + BASELINES + DATASETS, re.DOTALL))
+@pytest.mark.parametrize(
+    "block", re.findall(r"```python\n(.*?)```", README + BASELINES + DATASETS, re.DOTALL)
+)
 def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for the files that it writes
     exec(block, dict(NAMES))

@@ -125,6 +125,17 @@ def test_propagation_ends_where_samples_coincide():
         assert model.oversized_.tolist() == [0]
 
 
+def test_propagation_leaves_what_differs_by_rounding():
+    """1 - cosine of copies of one vector, of different length, is a few roundings."""
+    random = np.random.default_rng(0)
+    X = (random.normal(size=64) * random.uniform(0.1, 9, (40, 1))).astype(np.float32)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    D = np.abs(1 - unit @ unit.T)
+    np.fill_diagonal(D, 0)
+    assert 0 < D.max() < 1e-6
+    assert CDP(40, max_size=10, metric="precomputed").fit(D).oversized_.tolist() == [0]
+
+
 def test_propagation_on_points_equals_that_on_a_graph_of_cosines():
     X = general_position(3, 150, 4) + np.array([2, 0, 0, 0])
     on_points = CDP(10, 0.9, 20).fit(X)

@@ -15,6 +15,8 @@ from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.linking import component_labels, components
 
+_ROUNDINGS = 16  # units in the last place of 1 - cosine that a dot product of equal vectors may lose
+
 
 class CDP(GraphClusterer):
     """Consensus-driven propagation with one model (Zhan, Liu, Yan, Lin and Loy, 2018).
@@ -86,7 +88,7 @@ class CDP(GraphClusterer):
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         _check_cosines(graph)
         nearer_than = 1.0 - self.min_similarity  # a cosine above the threshold
-        rounding = float(np.finfo(graph.distances.dtype).eps)
+        rounding = _ROUNDINGS * float(np.finfo(graph.distances.dtype).eps)
         found, too_large = self._cut(graph, nearer_than, np.ones(graph.n_samples, bool))
         while too_large.any() and nearer_than > rounding:
             nearer_than *= 1.0 - self.step
