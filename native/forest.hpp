@@ -148,18 +148,34 @@ inline void follow_links(Index n_samples, const Index* links, Index* ends) {
     }
 }
 
-// Joins core points along graph edges; each core gets one representative of its component, the others themselves.
-inline void join_cores(const Rows& graph, const bool* core, Index* component) {
+// Joins the ends of the entries that joins(row, entry) accepts; each point gets the first point of its component.
+template <class Joins>
+void join_where(const Rows& graph, Joins joins, Index* component) {
     UnionFind joined(graph.n_samples);
     for (Index row = 0; row < graph.n_samples; ++row) {
-        if (!core[row]) continue;
         for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
-            if (!core[graph.indices[e]]) continue;
+            if (!joins(row, e)) continue;
             const Index a = joined.find(row), b = joined.find(graph.indices[e]);
             if (a != b) joined.attach(std::max(a, b), std::min(a, b));
         }
     }
     for (Index row = 0; row < graph.n_samples; ++row) component[row] = joined.find(row);
+}
+
+// Joins core points along graph edges; the others stay alone.
+inline void join_cores(const Rows& graph, const bool* core, Index* component) {
+    join_where(graph, [&](Index row, Offset e) { return core[row] && core[graph.indices[e]]; }, component);
+}
+
+// The same along the entries of at most that length alone. Lengths need not ascend within a row.
+template <class Real>
+void join_within(const Rows& graph, const Real* lengths, double max_length, const bool* core, Index* component) {
+    join_where(
+        graph,
+        [&](Index row, Offset e) {
+            return core[row] && static_cast<double>(lengths[e]) <= max_length && core[graph.indices[e]];
+        },
+        component);
 }
 
 }  // namespace diffpeaks

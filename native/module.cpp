@@ -5,6 +5,7 @@
 #include "forest.hpp"
 #include "graph.hpp"
 #include "merges.hpp"
+#include "overlap.hpp"
 #include "settle.hpp"
 
 using namespace diffpeaks;
@@ -85,6 +86,14 @@ void bind_for(nb::module_& m) {
         },
         array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("labels"), array("border"),
         Released());
+    m.def(
+        "join_within",
+        [](In<Offset> indptr, In<Index> indices, In<Real> lengths, double max_length, In<bool> core,
+           Out<Index> component) {
+            join_within(rows_of(indptr, indices), lengths.data(), max_length, core.data(), component.data());
+        },
+        array("indptr"), array("indices"), array("lengths"), nb::arg("max_length"), array("core"), array("component"),
+        Released());
 }
 
 NB_MODULE(_native, m) {
@@ -120,4 +129,16 @@ NB_MODULE(_native, m) {
         },
         array("classes"), nb::arg("n_classes"), array("from_"), array("to"), array("pairs"), array("shares"),
         Released());
+    m.def(
+        "rank_distances",
+        [](In<Offset> indptr, In<Index> indices, Out<double> distances, int n_threads) {
+            rank_distances(rows_of(indptr, indices), distances.data(), n_threads);
+        },
+        array("indptr"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
+    m.def(
+        "shared_counts",
+        [](In<Offset> indptr, In<Index> indices, Index min_shared, Out<double> counts, int n_threads) {
+            shared_counts(rows_of(indptr, indices), min_shared, counts.data(), n_threads);
+        },
+        array("indptr"), array("indices"), nb::arg("min_shared"), array("counts"), nb::arg("n_threads"), Released());
 }

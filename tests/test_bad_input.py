@@ -15,6 +15,7 @@ from diffpeaks import (
     LocalContrast,
     NaiveDensity,
     NeighborGraph,
+    SharedNeighborDensity,
     _validation,
     neighbor_graph,
 )
@@ -23,7 +24,7 @@ from diffpeaks.metrics import bcubed_scores, pairwise_scores
 N = 60
 X = np.random.RandomState(0).normal(size=(N, 3))
 D = np.abs(X[:, :1] - X[:, 0])
-DENSITIES = [KernelDiffusion, NaiveDensity, LocalContrast]
+DENSITIES = [KernelDiffusion, NaiveDensity, LocalContrast, SharedNeighborDensity]
 CLUSTERERS = [DensityPeaks, DensityDBSCAN]
 
 
@@ -114,7 +115,7 @@ def test_dtype_of_distances_is_kept(kind, dtype):
 
 
 SEARCHERS = list(ENTRIES)
-BY_COUNT = ["neighbor_graph", "DensityPeaks", "KernelDiffusion", "LocalContrast"]
+BY_COUNT = ["neighbor_graph", "DensityPeaks", "KernelDiffusion", "LocalContrast", "SharedNeighborDensity"]
 BY_RADIUS = ["neighbor_graph", "KernelDiffusion", "NaiveDensity", "LocalContrast"]
 CUTTERS = ["DensityPeaks", "recut"]
 PARAMETERS = [
@@ -122,6 +123,7 @@ PARAMETERS = [
     (BY_RADIUS, "radius", [0, -1.0, np.nan, np.inf, True, "wide", 1j]),
     (["KernelDiffusion"], "bandwidth", [0, -1.0, np.nan, np.inf, True, "wide", None]),
     (["KernelDiffusion"], "steps", [0, -1, 1.5, 2.0, -np.inf, np.nan, "x"]),
+    (["SharedNeighborDensity"], "min_shared", [0, 2.0, "many", N + 1]),
     (["KernelDiffusion"], "teleport", [1.0, -0.1, np.nan, "x"]),
     (["KernelDiffusion"], "kernel", ["cubic", 3]),
     (["DensityDBSCAN"], "min_density", [-1, np.nan, np.inf, "x", None]),

@@ -3,11 +3,20 @@
 import numpy as np
 import pytest
 import reference
+import reference_baselines
 from clouds import clouds, clouds_and_k, general_position, radii, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diffpeaks import DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity, neighbor_graph
+from diffpeaks import (
+    DensityDBSCAN,
+    DensityPeaks,
+    KernelDiffusion,
+    LocalContrast,
+    NaiveDensity,
+    SharedNeighborDensity,
+    neighbor_graph,
+)
 from diffpeaks.density import PAPER_DENSITIES
 from diffpeaks.kernels import KERNELS, kernel_weights
 
@@ -34,6 +43,33 @@ def test_local_contrast(case, radius):
     fitted = LocalContrast(radius, k).fit(X)
     np.testing.assert_array_equal(fitted.density_, contrast)
     np.testing.assert_array_equal(fitted.naive_density_, naive)
+
+
+@given(case=clouds_and_k(), data=st.data())
+def test_shared_neighbors(case, data):
+    X, k = case
+    min_shared = data.draw(st.integers(1, k))
+    rows = reference.nearest(reference.euclidean_distances(X), k)
+    expected = reference_baselines.shared_neighbor_density(rows, min_shared)
+    np.testing.assert_array_equal(SharedNeighborDensity(k, min_shared).fit(X).density_, expected)
+    assert SharedNeighborDensity(k).fit(X).min_shared_ == (k + 1) // 2
+
+
+def test_shared_neighbors_in_a_clusterer():
+    X = general_position(10, 200)
+    model = DensityDBSCAN(SharedNeighborDensity(20, 9), min_density=8).fit(X)
+    alone = SharedNeighborDensity(20, 9, n_jobs=1).fit(X)
+    np.testing.assert_array_equal(model.density_, alone.density_)
+    by_graph = SharedNeighborDensity(20, 9, metric="precomputed").fit(neighbor_graph(X, 20))
+    np.testing.assert_array_equal(by_graph.density_, alone.density_)
+    in_groups = model.labels_ != -1
+    assert np.array_equal(model.labels_[in_groups] == model.labels_[0], np.arange(200)[in_groups] < 66)
+
+
+def test_shared_neighbors_do_not_depend_on_threads():
+    X = np.random.default_rng(0).normal(size=(9000, 2))
+    alone, together = (SharedNeighborDensity(15, n_jobs=n_jobs).fit(X).density_ for n_jobs in (1, 2))
+    np.testing.assert_array_equal(alone, together)
 
 
 @given(case=clouds_and_k(), kernel=kernel_names, walk=steps_and_teleport)
@@ -94,6 +130,8 @@ DENSITIES = [
     NaiveDensity(1.0),
     NaiveDensity(),
     LocalContrast(1.0, 8),
+    SharedNeighborDensity(9),
+    SharedNeighborDensity(12, 4),
     KernelDiffusion(9),
     KernelDiffusion(9, bandwidth=0.5, kernel="laplace", steps=5),
     KernelDiffusion(9, steps=3, teleport=0.2),
@@ -123,6 +161,10 @@ def test_score_samples_of_new_points_by_hand():
     assert walk.score_samples(new).tolist() == [0.5 + 0.5, 0.0]
     # naive densities 2, 2, 1; the new point has 2, and its neighbours among the samples are 1 and 0
     assert LocalContrast(1.0, 3).fit(X).score_samples([[0.9]]).tolist() == [1.0]
+    # lists of two: 0 and 1 hold {0, 1}, 3 holds {3, 1}. The new point lists {1, 0}, both of which it
+    # lies near enough to, and shares two with each; 2.5 lists {3, 1}, reaches 3 alone, and shares two with it
+    shared = SharedNeighborDensity(2, 2).fit(X)
+    assert shared.score_samples([[0.9], [2.5], [100.0]]).tolist() == [2, 1, 0]
 
 
 def test_score_samples_of_a_matrix_of_distances():

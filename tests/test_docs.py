@@ -10,12 +10,14 @@ from clouds import general_position
 from indices import FaissLike
 
 import diffpeaks
+import diffpeaks.baselines
 import diffpeaks.datasets
 import diffpeaks.metrics
 import diffpeaks.plotting
 
 ROOT = Path(__file__).parent.parent
 README, THEORY = (ROOT / "README.md").read_text(), (ROOT / "docs" / "theory.md").read_text()
+BASELINES = (ROOT / "docs" / "baselines.md").read_text()
 DATASETS = (ROOT / "docs" / "datasets.md").read_text()
 X = general_position(0, 120)
 NAMES = {
@@ -33,7 +35,9 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README + DATASETS, re.DOTALL))
+@pytest.mark.parametrize(
+    "block", re.findall(r"```python\n(.*?)```", README + BASELINES + DATASETS, re.DOTALL)
+)
 def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for the files that it writes
     exec(block, dict(NAMES))
@@ -68,3 +72,8 @@ functions = re.findall(r"`(kernels|diffusion|stationary|peaks|cuts|linking|metri
 @pytest.mark.parametrize(("module", "name"), sorted(set(functions)))
 def test_functions_named_in_the_theory_exist(module, name):
     assert callable(getattr(importlib.import_module(f"diffpeaks.{module}"), name))
+
+
+def test_every_baseline_is_in_the_table():
+    table = BASELINES.split("| name in")[1].split("\n\n")[0]
+    assert set(re.findall(r'`"([a-z-]+)"`', table)) == set(diffpeaks.baselines.BASELINES)

@@ -45,3 +45,15 @@ def test_blocks_cover_all_rows_once(monkeypatch):
     assert [rows.start for rows, _ in blocks[1:]] == [rows.stop for rows, _ in blocks[:-1]]
     assert (blocks[0][0].start, blocks[-1][0].stop) == (0, graph.n_samples)
     assert (blocks[0][1].start, blocks[-1][1].stop) == (0, len(graph.indices))
+
+
+def test_up_to_a_distance_takes_what_the_rows_hold():
+    X = general_position(0)
+    lists, balls = neighbor_graph(X, 5), neighbor_graph(X, radius=0.8)
+    expected = [
+        [j for j in row if np.linalg.norm(X[i] - X[j]) <= 0.3] for i, row in enumerate(rows_of(lists))
+    ]
+    assert rows_of(lists.up_to(0.3)) == expected
+    assert lists.up_to(0.3).radius == 0  # a list may end before the ball does
+    assert balls.up_to(0.3).radius == balls.within(0.3).radius == 0.3
+    assert balls.up_to(9.0).radius == 0.8

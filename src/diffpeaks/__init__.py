@@ -2,11 +2,12 @@
 
 from diffpeaks._density_dbscan import DensityDBSCAN
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity
+from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, neighbor_graph
 from diffpeaks.neighbors.plan import Plan, plan
 from diffpeaks.order import NOISE
+from diffpeaks.rescale import ReScale
 from diffpeaks.stationary import ConvergenceError
 
 __version__ = "0.1.0"
@@ -22,6 +23,8 @@ __all__ = [
     "NaiveDensity",
     "NeighborGraph",
     "Plan",
+    "ReScale",
+    "SharedNeighborDensity",
     "neighbor_graph",
     "plan",
 ]

@@ -245,11 +245,17 @@ class NeighborGraph:
         return self._prefix(np.minimum(self.degrees, n_neighbors), int(n_neighbors), complete)
 
     def within(self, radius: float) -> NeighborGraph:
-        """The graph with only the points at distance `radius` or less."""
+        """The graph with only the points at distance `radius` or less, and all of them."""
         self.check_holds(radius=radius)
-        inside = self.distances <= np.array([radius], np.float64)  # an array is not rounded to float32
+        return self.up_to(radius)
+
+    def up_to(self, distance: float) -> NeighborGraph:
+        """The graph with only the entries of at most that distance: of the balls, what the rows hold."""
+        if not distance >= 0:
+            raise ValueError(f"distance={distance} must be a number of at least 0")
+        inside = self.distances <= np.array([distance], np.float64)  # an array is not rounded to float32
         lengths = np.add.reduceat(inside, self.indptr[:-1], dtype=np.int64)
-        return self._prefix(lengths, None, float(radius))
+        return self._prefix(lengths, None, min(float(distance), self.radius))
 
     def nearest_share(self, share: float) -> NeighborGraph:
         """The graph with only that share of each row, but no fewer than one point besides itself."""

@@ -1,11 +1,13 @@
-"""DBSCAN on any density: core samples joined along the graph."""
+"""Samples joined along the graph: the cores of DBSCAN on any density, or the ends of short links."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._native import first_denser, join_cores
+from diffpeaks._native import first_denser, join_cores, join_within
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.order import NO_POINT, labels_by_peak, rank_of
 
@@ -33,3 +35,26 @@ def core_labels(
         joins = position >= 0
         peak[joins] = peak[graph.indices[position[joins]]]
     return labels_by_peak(peak, rank_of(order))
+
+
+def components(
+    graph: NeighborGraph,
+    lengths: NDArray[Any],
+    max_length: float,
+    among: NDArray[np.bool_] | None = None,
+) -> NDArray[np.int32]:
+    """The first sample of each sample's component, where links of at most `max_length` join.
+
+    `lengths` has one value for each entry of the graph: its distances, or another measure of a link.
+    Samples outside `among` stay alone.
+    """
+    if among is None:
+        among = np.ones(graph.n_samples, bool)
+    component = np.empty(graph.n_samples, np.int32)
+    join_within(graph.indptr, graph.indices, lengths, float(max_length), among, component)
+    return component
+
+
+def component_labels(component: NDArray[Any]) -> NDArray[np.int64]:
+    """Labels 0, 1, ... in the order of the components' first samples."""
+    return np.unique(component, return_inverse=True)[1].astype(np.int64)

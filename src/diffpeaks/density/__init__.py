@@ -4,6 +4,7 @@ from diffpeaks.density.base import GraphDensity, Needs, points_of
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
 from diffpeaks.density.named import PAPER_DENSITIES, fitted_density
+from diffpeaks.density.shared_neighbors import SharedNeighborDensity
 
 __all__ = [
     "PAPER_DENSITIES",
@@ -12,6 +13,7 @@ __all__ = [
     "LocalContrast",
     "NaiveDensity",
     "Needs",
+    "SharedNeighborDensity",
     "fitted_density",
     "points_of",
 ]

@@ -1,0 +1,17 @@
+"""Methods to compare with: those of face clustering, and the usual ones (see docs/baselines.md)."""
+
+from diffpeaks.baselines.communities import Infomap, Leiden
+from diffpeaks.baselines.propagation import CDP
+from diffpeaks.baselines.rank_order import ARO
+from diffpeaks.baselines.registry import BASELINES
+from diffpeaks.baselines.short_links import KNNDBSCAN, SingleLinkage
+
+__all__ = [
+    "ARO",
+    "BASELINES",
+    "CDP",
+    "KNNDBSCAN",
+    "Infomap",
+    "Leiden",
+    "SingleLinkage",
+]

@@ -1,0 +1,117 @@
+"""Consensus-driven propagation with one model."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._sklearn_compat import Interval, StrOptions
+from diffpeaks.baselines.base import GraphClusterer
+from diffpeaks.density import Needs
+from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.linking import component_labels, components
+
+_ROUNDINGS = 16  # units in the last place of 1 - cosine that a dot product of equal vectors may lose
+
+
+class CDP(GraphClusterer):
+    """Consensus-driven propagation with one model (Zhan, Liu, Yan, Lin and Loy, 2018).
+
+    Samples are joined whose cosine is above a threshold, if one lists the other. A component of more than
+    `max_size` samples is cut again at the threshold + (1 - threshold) `step`, and so on until it falls into
+    components that are small enough. A sample that is joined to none is a cluster of its own.
+
+    Samples of the same direction are never cut, for their cosine is above every threshold: when a
+    threshold is 1 up to the rounding of the distances, what is still larger than `max_size` stays a cluster
+    (`oversized_`).
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Length of the lists, the sample itself counted.
+    min_similarity : float
+        The first threshold.
+    max_size : int
+    step : float
+    metric : {"cosine", "inner_product", "precomputed"}
+        Precomputed distances are taken as 1 - cosine.
+    metric_params, search, n_jobs
+        As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        0 to `n_clusters_` - 1 in the order of the clusters' first samples.
+    n_clusters_ : int
+    oversized_ : array
+        Labels of the clusters that are larger than `max_size` for the reason above.
+    graph_ : NeighborGraph
+    """
+
+    _parameter_constraints = {
+        "n_neighbors": N_NEIGHBORS,
+        "min_similarity": [Interval(Real, -1, 1, closed="left")],
+        "max_size": [Interval(Integral, 1, None, closed="left")],
+        "step": [Interval(Real, 0, 1, closed="neither")],
+        **SEARCH_CONSTRAINTS,
+        "metric": [StrOptions({"cosine", "inner_product", "precomputed"})],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int = 15,
+        min_similarity: float = 0.66,
+        max_size: int = 600,
+        step: float = 0.05,
+        *,
+        metric: Any = "cosine",
+        metric_params: dict[str, Any] | None = None,
+        search: Any = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.min_similarity = min_similarity
+        self.max_size = max_size
+        self.step = step
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.n_jobs = n_jobs
+
+    def _needs(self) -> Needs:
+        return Needs(self.n_neighbors)
+
+    def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
+        _check_cosines(graph)
+        nearer_than = 1.0 - self.min_similarity  # a cosine above the threshold
+        rounding = _ROUNDINGS * float(np.finfo(graph.distances.dtype).eps)
+        found, too_large = self._cut(graph, nearer_than, np.ones(graph.n_samples, bool))
+        while too_large.any() and nearer_than > rounding:
+            nearer_than *= 1.0 - self.step
+            smaller, still_too_large = self._cut(graph, nearer_than, too_large)
+            found[too_large] = smaller[too_large]
+            too_large = still_too_large
+        labels = component_labels(found)
+        self.oversized_ = np.unique(labels[too_large])
+        return labels
+
+    def _cut(
+        self, graph: NeighborGraph, nearer_than: float, among: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Components among some samples, and which samples are in too large a one."""
+        nearest_below = np.nextafter(nearer_than, -np.inf)
+        found = components(graph, graph.distances, nearest_below, among)
+        return found, np.bincount(found, minlength=graph.n_samples)[found] > self.max_size
+
+
+def _check_cosines(graph: NeighborGraph) -> None:
+    largest = float(graph.reach.max())
+    if largest > 2 + 1e-5:
+        raise ValueError(
+            f"the largest distance is {largest:.4g}, but 1 - cosine is at most 2; build the graph with "
+            "metric='cosine', or turn Euclidean distances d of unit vectors into d^2 / 2"
+        )
