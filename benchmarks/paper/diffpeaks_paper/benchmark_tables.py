@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from diffpeaks.datasets import UCI_NAMES
-from diffpeaks.paper import benchmark_sets, published
-from diffpeaks.paper.definitions import (
+from diffpeaks_paper import benchmark_sets, published
+from diffpeaks_paper.definitions import (
     CORE_RULES,
     DENSITIES,
     DIFFUSION_DENSITIES,
@@ -14,10 +14,10 @@ from diffpeaks.paper.definitions import (
     NORMALIZATIONS,
     PEAK_RULES,
 )
-from diffpeaks.paper.markdown import markdown_table
+from diffpeaks_paper.markdown import markdown_table
 
 RULES = {"table1": PEAK_RULES, "table4": CORE_RULES}
-# how the authors cut, as far as they say: links that are missing in the lists of neighbours; cores without border
+# how the authors cut, as far as they say: links that the lists of neighbours lack; cores without border
 PLAIN_RULE = {"table1": "hills", "table4": "min_density"}
 SHORT = {"pairwise": "F_P", "bcubed": "F_B"}
 
@@ -53,7 +53,9 @@ class Results:
 
     def without_limit(self):
         """How many settings of KD have no law of the promised accuracy, by set and normalisation."""
-        failed = {key: len(line["without_limit"]) for key, line in self._lines.items() if line["without_limit"]}
+        failed = {
+            key: len(line["without_limit"]) for key, line in self._lines.items() if line["without_limit"]
+        }
         return failed, sum(line["n_settings"] for key, line in self._lines.items() if key[3].startswith("kd"))
 
 
@@ -76,7 +78,15 @@ def _parts(results, table) -> Iterator[str]:
 
 
 def _summary(results, paper):
-    header = ["set", "score", "paper's best", "diffusion, exhaustive", "naive, exhaustive", "one cluster", "made by"]
+    header = [
+        "set",
+        "score",
+        "paper's best",
+        "diffusion, exhaustive",
+        "naive, exhaustive",
+        "one cluster",
+        "made by",
+    ]
     rows = []
     for name in results.names:
         for score in published.SCORES:
@@ -150,8 +160,10 @@ def _failures(results):
     failed, n_settings = results.without_limit()
     if not failed:
         return f"KD has a limit of the promised accuracy at all of its {n_settings} settings."
-    where = ", ".join(f"{name} {scaling} {density} ({count})" for (name, scaling, _, density), count in failed.items())
+    where = ", ".join(
+        f"{name} {scaling} {density} ({count})" for (name, scaling, _, density), count in failed.items()
+    )
     return (
-        f"KD has no limit of the promised accuracy at {sum(failed.values())} of its {n_settings} settings, which "
-        f"are left out: {where}."
+        f"KD has no limit of the promised accuracy at {sum(failed.values())} of its {n_settings} settings, "
+        f"which are left out: {where}."
     )

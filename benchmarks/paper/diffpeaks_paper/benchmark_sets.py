@@ -1,4 +1,4 @@
-"""Tables 1 and 4: six densities on 13 small sets, every setting of a grid and every cut, from one graph a set."""
+"""Tables 1 and 4: six densities on 13 sets, every setting of a grid and every cut, from one graph a set."""
 
 from functools import lru_cache
 
@@ -9,15 +9,15 @@ from diffpeaks.datasets import UCI_NAMES, load_uci
 from diffpeaks.linking import core_labels
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 from diffpeaks.order import density_order
-from diffpeaks.paper.definitions import (
+from diffpeaks.peaks import peak_forest
+from diffpeaks.sweeps import core_sweep, link_sweep, peak_sweep, prominence_sweep
+from diffpeaks_paper.definitions import (
     BORDER_QUANTILES,
     DENSITIES,
     GRIDS,
     NORMALIZATIONS,
     settings,
 )
-from diffpeaks.peaks import peak_forest
-from diffpeaks.sweeps import core_sweep, link_sweep, peak_sweep, prominence_sweep
 
 EXPERIMENT = "benchmark sets"
 

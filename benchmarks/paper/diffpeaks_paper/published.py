@@ -1,6 +1,6 @@
-"""What the paper prints, in percent (arXiv 2110.05096: tables 1 to 3, and the DBSCAN table of its appendix)."""
+"""What the paper prints, in percent (arXiv 2110.05096: tables 1 to 3, and the last table of its appendix)."""
 
-from diffpeaks.paper.definitions import DENSITIES
+from diffpeaks_paper.definitions import DENSITIES
 
 SCORES = ("pairwise", "bcubed")
 
@@ -51,11 +51,11 @@ def _parsed(table):
 
 BENCHMARK_SETS = {"table1": _parsed(_TABLE_1), "table4": _parsed(_TABLE_4)}
 
-# method: precision, recall, F. The four baselines are pairwise scores (they are those of the CDP repository), the
+# method: precision, recall, F. The four baselines are pairwise scores (those of the CDP repository), the
 # densities BCubed ones, though the paper calls all of them BCubed.
 EMORE_200K = {
     "k-means": (94.24, 74.89, 83.45),
-    "HAC": (97.74, 88.02, 92.62),
+    "HAC, Ward": (97.74, 88.02, 92.62),
     "ARO": (52.96, 16.93, 25.66),
     "CDP": (89.35, 88.98, 89.16),
     "naive": (92.36, 78.14, 84.65),
@@ -69,7 +69,7 @@ EMORE_200K = {
 # method: pairwise F, BCubed F; supervised methods are listed, but not run
 MS1M = {
     "k-means": (79.21, 81.23),
-    "HAC": (70.63, 70.46),
+    "HAC, single linkage": (70.63, 70.46),
     "ARO": (13.60, 17.00),
     "CDP": (75.02, 78.70),
     "naive": (78.37, 79.35),

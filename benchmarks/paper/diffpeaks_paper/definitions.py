@@ -10,8 +10,8 @@ DENSITIES = ("naive", "lc", "kd-sym", "kd-asym", "fkd-sym", "fkd-asym")
 DIFFUSION_DENSITIES = DENSITIES[2:]
 NORMALIZATIONS = ("min-max", "z-score", "none")
 
-# Every way to cut that is scored at each setting of a density. "hills" is no cut at all: the link of a sample that
-# has no denser neighbour is missing, and nothing else decides.
+# Every way to cut that is scored at each setting of a density. "hills" is no cut at all: a sample without a
+# denser neighbour is a peak, and nothing else decides.
 PEAK_RULES = ("hills", "max_link", "n_clusters", "min_prominence")
 CORE_RULES = ("min_density", "min_density, border")
 BORDER_QUANTILES = tuple(np.linspace(0, 0.95, 20))  # of the density; without border all thresholds are tried
@@ -75,3 +75,32 @@ def settings(density, grid, graph):
         for place in places
         for h in grid.bandwidths
     ]
+
+
+@dataclass(frozen=True)
+class FaceSet:
+    """A set of faces: where its real files lie in the data folder, and the size of the generated stand-in."""
+
+    name: str
+    n_samples: int
+    n_identities: int
+    files: str  # "learn-to-cluster" or "cdp"
+    file_name: str
+
+
+EMORE_200K = FaceSet("emore_200k", 200_000, 2_577, "cdp", "emore_200k")
+MS1M = FaceSet("ms1m", 584_013, 8_573, "learn-to-cluster", "part1_test")
+FACE_SETS = {faces.name: faces for faces in (EMORE_200K, MS1M)}
+FACE_NEIGHBORS = 80  # the protocol of learn-to-cluster; the sample itself is counted
+FACE_RECALL = 0.95  # of the neighbour graph, at least; what was reached is in the lines
+FACE_RADIUS = 0.8  # of the ball, between unit vectors
+FACE_BANDWIDTH = 0.5
+
+# Figure 3: one parameter varies, the others stay at the values above
+SENSITIVITY = {
+    "radius": (("naive", "lc", "kd-sym", "fkd-sym"), (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1)),
+    "n_neighbors": (("lc", "kd-asym", "fkd-asym"), (5, 10, 20, 40, 60, 80)),
+    "bandwidth": (("kd-sym", "kd-asym", "fkd-sym", "fkd-asym"), (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 2.0)),
+}
+# Figure 4
+COST_SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)

@@ -5,7 +5,10 @@ import os
 import platform
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 
 
@@ -31,9 +34,7 @@ class Records:
 
     def of(self, **wanted):
         """The lines with those values."""
-        return [
-            line for line in self.lines if all(line.get(key) == value for key, value in wanted.items())
-        ]
+        return [line for line in self.lines if all(line.get(key) == value for key, value in wanted.items())]
 
     def append(self, line):
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,16 +42,37 @@ class Records:
             file.write(json.dumps(line) + "\n")
         self.lines.append(line)
 
-    def complete(self, jobs, run):
-        """Run the jobs that have no line yet. A job is what its line starts with; `run` returns the rest."""
-        missing = [job for job in jobs if not self.of(**job)]
-        for number, job in enumerate(missing, 1):
-            started = time.perf_counter()
-            result = run(job)
-            seconds = round(time.perf_counter() - started, 3)
-            self.append({**job, **result, "seconds": seconds, "machine": machine()})
+    def missing(self, jobs):
+        """The jobs without a line; a job is what its line starts with."""
+        return [job for job in jobs if not self.of(**job)]
+
+    def complete(self, jobs, run, n_workers=None):
+        """Run the jobs, in order or in several processes, and append a line for each that is done."""
+        timed = partial(_timed, run)
+        if n_workers == 1 or len(jobs) < 2:
+            results = map(timed, jobs)
+            self._append_all(zip(jobs, results, strict=True), len(jobs))
+            return
+        with ProcessPoolExecutor(n_workers, mp_context=get_context("spawn")) as pool:
+            futures = {pool.submit(timed, job): job for job in jobs}
+            try:
+                done = ((futures[future], future.result()) for future in as_completed(futures))
+                self._append_all(done, len(jobs))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _append_all(self, results, n_jobs):
+        for number, (job, result) in enumerate(results, 1):
+            self.append({**job, **result, "machine": machine()})
             name = " ".join(str(value) for value in job.values())
-            print(f"[{number}/{len(missing)}] {name}: {seconds:.1f} s", file=sys.stderr, flush=True)
+            print(f"[{number}/{n_jobs}] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
+
+
+def _timed(run, job):
+    started = time.perf_counter()
+    result = run(job)
+    return {**result, "seconds": round(time.perf_counter() - started, 3)}
 
 
 def machine():

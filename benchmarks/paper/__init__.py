@@ -1,1 +1,0 @@
-"""The experiments of the paper: `diffpeaks paper table1`, and so on. Installed as `diffpeaks.paper`."""

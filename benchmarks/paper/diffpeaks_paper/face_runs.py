@@ -1,0 +1,120 @@
+"""Tables 2 and 3 and figures 2 and 3: densities and baselines on one neighbour graph of faces."""
+
+import numpy as np
+
+from diffpeaks import DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity, NeighborGraph
+from diffpeaks.metrics import bcubed_scores, pairwise_scores
+from diffpeaks.peaks import peak_forest
+from diffpeaks.sweeps import link_sweep
+from diffpeaks_paper.definitions import (
+    DENSITIES,
+    FACE_BANDWIDTH,
+    FACE_NEIGHBORS,
+    FACE_RADIUS,
+    SENSITIVITY,
+)
+from diffpeaks_paper.face_baselines import BASELINES
+from diffpeaks_paper.faces import ball_graph, load_faces
+
+METHODS = "faces"
+SENSITIVITIES = "sensitivity"
+_CURVE_POINTS = 200
+
+
+def method_jobs(set, source, n_samples):
+    """One for each density, for the default of the library, and for each baseline."""
+    methods = [*DENSITIES, "DensityPeaks()", *BASELINES]
+    start = {"experiment": METHODS, "set": set, "source": source, "n_samples": n_samples}
+    return [{**start, "method": method} for method in methods]
+
+
+def sensitivity_jobs(set, source, n_samples):
+    """One for each value of each parameter that varies."""
+    start = {"experiment": SENSITIVITIES, "set": set, "source": source, "n_samples": n_samples}
+    return [
+        {**start, "method": density, "parameter": parameter, "value": value}
+        for parameter, (densities, values) in SENSITIVITY.items()
+        for density in densities
+        for value in values
+    ]
+
+
+def run(job, folder, work):
+    faces = load_faces(job["set"], folder, job["n_samples"], work)
+    method = job["method"]
+    start = {"recall": round(faces.graph.recall, 4)}
+    if method in DENSITIES:
+        varied = {job["parameter"]: job["value"]} if "parameter" in job else {}
+        sweep = _density_sweep(faces, method, **varied)
+        curve = {} if varied else {"curve": _curve(sweep)}
+        return {**start, **_best_of_sweep(sweep), **curve}
+    if method == "DensityPeaks()":
+        model = DensityPeaks(random_state=0).fit(faces.X)
+        return {**start, **_scored(faces.y, [({"cut": str(model.cut_)}, model.labels_)])}
+    return {**start, **_scored(faces.y, BASELINES[method](faces))}
+
+
+def density_of(
+    graph, name, radius=FACE_RADIUS, n_neighbors=FACE_NEIGHBORS, bandwidth=FACE_BANDWIDTH, balls=None
+):
+    """A density by its name, fitted on lists of neighbours; balls are cut from the same lists."""
+    if name in ("naive", "lc"):
+        # the lists as they are: beyond them the protocol knows nothing
+        lists = NeighborGraph(graph.indptr, graph.indices, graph.distances, graph.n_neighbors, radius)
+        estimator = NaiveDensity(radius) if name == "naive" else LocalContrast(radius, n_neighbors)
+        return estimator.set_params(metric="precomputed").fit(lists)
+    steps = float("inf") if name.startswith("kd") else 1
+    estimator = KernelDiffusion(bandwidth=bandwidth, steps=steps, metric="precomputed")
+    if name.endswith("-asym"):
+        return estimator.set_params(n_neighbors=n_neighbors).fit(graph)
+    return estimator.set_params(radius=radius).fit(ball_graph(graph, radius) if balls is None else balls)
+
+
+def _density_sweep(faces, name, **varied):
+    """Every `max_link`: samples are linked to the nearest denser one in their list of neighbours."""
+    density = density_of(faces.graph, name, **varied)
+    graph = faces.graph.nearest(varied.get("n_neighbors", FACE_NEIGHBORS))
+    forest = peak_forest(graph, density.density_, tie_break=density.tie_break())
+    return link_sweep(forest, faces.y)
+
+
+def _best_of_sweep(sweep):
+    best = {}
+    for score in ("pairwise", "bcubed"):
+        scores = getattr(sweep, score)
+        at = int(np.argmax(scores.f))
+        threshold = sweep.thresholds[at]
+        setting = {"max_link": float(f"{threshold:.4g}")} if np.isfinite(threshold) else {}
+        best[score] = _line([part[at] for part in scores], setting, sweep.n_clusters[at])
+    return best
+
+
+def _curve(sweep):
+    """Precision and recall along the sweep, thinned evenly in recall."""
+    curve = {}
+    for score in ("pairwise", "bcubed"):
+        precision, recall, _ = getattr(sweep, score)
+        wanted = np.linspace(recall[0], recall[-1], _CURVE_POINTS)
+        at = np.unique(np.searchsorted(recall, wanted).clip(max=len(recall) - 1))
+        curve[score] = {
+            "precision": np.round(100 * precision[at], 2).tolist(),
+            "recall": np.round(100 * recall[at], 2).tolist(),
+        }
+    return curve
+
+
+def _scored(y, settings):
+    """The best of some labellings, by each score."""
+    best = {}
+    for setting, labels in settings:
+        n_clusters = len(np.unique(labels))
+        for score, scores in (("pairwise", pairwise_scores), ("bcubed", bcubed_scores)):
+            line = _line(scores(y, labels), setting, n_clusters)
+            if score not in best or line["f"] > best[score]["f"]:
+                best[score] = line
+    return best
+
+
+def _line(scores, setting, n_clusters):
+    precision, recall, f = (round(100 * float(part), 2) for part in scores)
+    return {"precision": precision, "recall": recall, "f": f, "n_clusters": int(n_clusters), **setting}

@@ -1,0 +1,71 @@
+"""Tables 2 and 3 as markdown, from the lines of the runs."""
+
+from diffpeaks_paper import face_runs, published
+from diffpeaks_paper.definitions import DENSITIES
+from diffpeaks_paper.face_baselines import BASELINES
+from diffpeaks_paper.markdown import markdown_table
+
+PUBLISHED = {"emore_200k": published.EMORE_200K, "ms1m": published.MS1M}
+ORDER = [*BASELINES, *DENSITIES, "DensityPeaks()"]
+
+
+def face_table(records, set, source, n_samples):
+    """Every method on one set: best pairwise and BCubed scores, clusters, seconds, and the paper's values."""
+    wanted = {"experiment": face_runs.METHODS, "set": set, "source": source, "n_samples": n_samples}
+    lines = {line["method"]: line for line in records.of(**wanted)}
+    header = [
+        "method",
+        "F_P",
+        "F_B",
+        "precision (B)",
+        "recall (B)",
+        "clusters",
+        "setting",
+        "seconds",
+        "paper",
+    ]
+    rows = [_row(method, lines[method], PUBLISHED[set]) for method in ORDER if method in lines]
+    rows += [_elsewhere(method, values) for method, values in _not_run(set)]
+    return "\n\n".join([_what(set, source, lines), markdown_table(header, rows)]) + "\n"
+
+
+def _what(name, source, lines):
+    line = next(iter(lines.values()))
+    about = f"{line['n_samples']:,} samples, neighbours with recall {line['recall']:.3f}."
+    if source == "real":
+        return f"The files of {name}: {about}"
+    return (
+        f"**Generated in the likeness of {name}**: {about} Its scores are not comparable with the paper's, "
+        "which are those of the real set."
+    )
+
+
+def _row(method, line, paper):
+    best = line["bcubed"]
+    known = {"precision", "recall", "f", "n_clusters"}
+    setting = ", ".join(f"{key} {value}" for key, value in best.items() if key not in known)
+    return [
+        method,
+        f"{line['pairwise']['f']:.1f}",
+        f"{best['f']:.1f}",
+        f"{best['precision']:.1f}",
+        f"{best['recall']:.1f}",
+        f"{best['n_clusters']:,}",
+        setting,
+        f"{line['seconds']:.0f}",
+        _theirs(paper.get(method, ())),
+    ]
+
+
+def _theirs(values):
+    if values is None:
+        return "not available"
+    return " / ".join(f"{value:.2f}" for value in values)
+
+
+def _not_run(name):
+    return published.MS1M_SUPERVISED.items() if name == "ms1m" else ()
+
+
+def _elsewhere(method, values):
+    return [f"{method} (supervised, not run)", *[""] * 7, _theirs(values)]
