@@ -8,7 +8,7 @@ from clouds import clouds_and_k, general_position
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
+from diffpeaks import ConvergenceError, DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.diffusion import diffuse, limit, reversible_limit, transition
 from diffpeaks.kernels import KERNELS, kernel_weights, local_bandwidth
 
@@ -65,6 +65,14 @@ def test_a_limit_too_large_to_solve_is_refused(monkeypatch, radius):
     monkeypatch.setattr("diffpeaks.diffusion.MAX_LIMIT_ENTRIES", 100)
     with pytest.raises(ValueError, match=r"at most 100 graph entries.*finitely many steps"):
         KernelDiffusion(8, radius, steps=np.inf).fit(general_position(0))
+
+
+@pytest.mark.parametrize("leaving", [1e-260, 1e-320])
+def test_samples_that_are_hardly_ever_left_are_refused(leaving):
+    """The walk leaves the first two for the third, but after more steps than a float can count."""
+    walk = sp.csr_array(np.array([[0.5, 0.5, leaving], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]))
+    with pytest.raises(ConvergenceError, match="underflow"):
+        limit(walk)
 
 
 def test_any_number_of_steps_approaches_the_limit():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from diffpeaks.graph import NeighborGraph, csr
-from diffpeaks.stationary import stationary_law
+from diffpeaks.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
 
 MAX_LIMIT_ENTRIES = np.iinfo(np.int32).max  # scipy finds connected components on 32-bit offsets
 
@@ -172,6 +172,10 @@ def _absorbed_mass(edges: sp.csr_array, transient: NDArray[np.bool_]) -> NDArray
         moves = edges[transient]
         leaving = moves[:, ~transient]
         law = _stationary_with_hub(moves[:, transient], np.asarray(leaving.sum(axis=1)).ravel())
+        if not law[-1] >= SMALLEST_MASS:
+            raise ConvergenceError(
+                UNDERFLOW
+            )  # the walk leaves them so seldom that no float counts its visits
         visits = transient.sum() * law[:-1] / law[-1]
         mass[~transient] += leaving.T @ visits
     return mass

@@ -5,7 +5,6 @@ import numpy as np
 from diffpeaks import NeighborGraph
 from diffpeaks import baselines as methods
 from diffpeaks.baselines import ARO, CDP, KNNDBSCAN, Infomap, Leiden, SingleLinkage
-from diffpeaks.graph import csr
 
 _NEAREST = 16
 _LENGTHS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1)  # between unit vectors; 1.0 is a cosine of 0.5
@@ -28,14 +27,6 @@ def _single_linkage(faces):
     for length in _LENGTHS:
         model = SingleLinkage(length, faces.graph.n_neighbors, metric="precomputed")
         yield {"max_distance": length}, model.fit_predict(faces.graph)
-
-
-def _ward(faces):
-    """Given the true number of identities; clusters merge along the nearest neighbours."""
-    n_clusters = len(np.unique(faces.y))
-    near = csr(faces.graph.nearest(_NEAREST), np.ones(faces.graph.n_samples * _NEAREST))
-    model = methods.BASELINES["ward"](n_clusters, connectivity=near)
-    yield {"n_clusters_given": n_clusters}, model.fit_predict(faces.X)
 
 
 def _aro(faces):
@@ -76,7 +67,6 @@ def _leiden(faces):
 
 BASELINES = {
     "k-means": _k_means,
-    "HAC, Ward": _ward,
     "HAC, single linkage": _single_linkage,
     "ARO": _aro,
     "CDP": _cdp,
