@@ -47,7 +47,8 @@ class Level(NamedTuple):
     """States in groups, one step coarser than the level before."""
 
     groups: np.ndarray  # the group of each state
-    members: sparse.csr_array  # the same as a matrix: a row of ones for each group
+    entries: np.ndarray  # for each flow between states the one between groups to which it adds
+    pattern: sparse.csr_array  # the flows between groups, their values aside
     repeats: int  # how often a cycle solves the chain of groups
 
 
@@ -191,12 +192,11 @@ def _levels(inflow: sparse.csr_array, law: np.ndarray) -> list[Level]:
         groups = _strongest_groups(flow)
         if groups.max() + 1 == len(groups):  # only without links: every other state joins one
             raise ConvergenceError(UNDERFLOW)
-        entries = (np.ones(len(groups)), (groups, np.arange(len(groups))))
-        members = sparse.csr_array(entries, shape=(groups.max() + 1, len(groups)))
-        inflow, law = _aggregate(flow, groups, members), np.ones(groups.max() + 1)
+        level = Level(groups, *_pattern(flow, groups), repeats=1)
+        inflow, law = _aggregate(flow, level), np.ones(groups.max() + 1)
         repeats = 2 if 2 * visits * (inflow.nnz + VISIT_OVERHEAD) <= budget else 1
         visits *= repeats
-        levels.append(Level(groups, members, repeats))
+        levels.append(level._replace(repeats=repeats))
     return levels
 
 
@@ -204,15 +204,15 @@ def _cycle(levels: list[Level], inflow: sparse.csr_array, law: np.ndarray) -> np
     """Relax, rescale the groups by the law of their own chain, relax."""
     if not levels:
         return _eliminate(inflow)
-    (groups, members, repeats), coarser = levels[0], levels[1:]
+    level, coarser = levels[0], levels[1:]
     outflow = _outflow(inflow)
     law = _relax(inflow, outflow, law)
-    coarse_inflow = _aggregate(_scaled(inflow, law), groups, members)
+    coarse_inflow = _aggregate(_scaled(inflow, law), level)
     factors = np.ones(coarse_inflow.shape[0])
-    for _ in range(repeats if coarser else 1):
+    for _ in range(level.repeats if coarser else 1):
         factors = _cycle(coarser, coarse_inflow, factors)
         factors /= factors.mean()
-    return _relax(inflow, outflow, law * factors[groups])
+    return _relax(inflow, outflow, law * factors[level.groups])
 
 
 def _relax(inflow: sparse.csr_array, outflow: np.ndarray, law: np.ndarray) -> np.ndarray:
@@ -227,13 +227,36 @@ def _scaled(inflow: sparse.csr_array, law: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((data, inflow.indices, inflow.indptr), shape=inflow.shape)
 
 
-def _aggregate(flow: sparse.csr_array, groups: np.ndarray, members: sparse.csr_array) -> sparse.csr_array:
-    """The flows between groups; those within a group vanish, as self loops do."""
-    from_groups = (flow.data, groups[flow.indices], flow.indptr)
-    coarse = members @ sparse.csr_array(from_groups, shape=members.shape[::-1])
-    rows = np.repeat(np.arange(coarse.shape[0]), np.diff(coarse.indptr))
-    coarse.data[rows == coarse.indices] = 0
-    return coarse
+def _pattern(flow: sparse.csr_array, groups: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
+    """Where each flow goes in the chain of groups, and which flows that chain has.
+
+    Flows within a group go behind the last of them: like self loops, they vanish.
+    """
+    n_groups = int(groups.max()) + 1
+    by_group = np.argsort(groups, kind="stable")
+    numbered = sparse.csr_array(
+        (np.arange(flow.nnz), groups[flow.indices], flow.indptr), (len(groups), n_groups)
+    )[by_group]
+    starts = numbered.indptr[np.append(0, np.cumsum(np.bincount(groups)))]
+    merged = sparse.csr_array((numbered.data, numbered.indices, starts), (n_groups, n_groups))
+    merged.sort_indices()  # equal flows now stand together in their row
+    to_group = np.repeat(np.arange(n_groups, dtype=merged.indices.dtype), np.diff(starts))
+    first = np.append(True, np.diff(merged.indices) != 0)
+    first[starts[:-1][np.diff(starts) > 0]] = True
+    between = to_group != merged.indices
+    first &= between
+    entries = np.empty(flow.nnz, np.int64)
+    entries[merged.data] = np.where(between, np.cumsum(first) - 1, np.sum(first))
+    indptr = np.append(0, np.cumsum(np.bincount(to_group[first], minlength=n_groups)))
+    pattern = sparse.csr_array((np.empty(np.sum(first)), merged.indices[first], indptr), merged.shape)
+    return entries, pattern
+
+
+def _aggregate(flow: sparse.csr_array, level: Level) -> sparse.csr_array:
+    """The flows between groups."""
+    pattern = level.pattern
+    data = np.bincount(level.entries, flow.data, minlength=pattern.nnz + 1)[: pattern.nnz]
+    return sparse.csr_array((data, pattern.indices, pattern.indptr), pattern.shape)
 
 
 def _strongest_groups(flow: sparse.csr_array) -> np.ndarray:
