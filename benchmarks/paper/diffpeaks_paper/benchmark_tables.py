@@ -69,6 +69,7 @@ def _parts(results, table) -> Iterator[str]:
     paper = published.BENCHMARK_SETS[table]
     yield "### The best of each row"
     yield _summary(results, paper)
+    yield _degenerate(results, paper)
     yield "### The six densities: the paper's value, ours on its grid, ours on the exhaustive grid"
     for score in published.SCORES:
         yield _six_densities(results, paper, score)
@@ -105,6 +106,29 @@ def _summary(results, paper):
                 ]
             )
     return markdown_table(header, rows)
+
+
+def _degenerate(results, paper):
+    """How much of the paper's table one cluster for everything reaches."""
+    told = []
+    for score in published.SCORES:
+        cells = [
+            (name, density)
+            for name in results.names
+            for density in DENSITIES
+            if paper[name, score, density] <= results.one_cluster(name, score) + 0.05
+        ]
+        rows = [
+            name
+            for name in results.names
+            if max(paper[name, score, d] for d in DENSITIES) <= results.one_cluster(name, score) + 0.05
+        ]
+        named = f" ({', '.join(rows)})" if rows else ""
+        told.append(
+            f"{SHORT[score]}: {len(cells)} of {len(results.names) * len(DENSITIES)} cells, and the best of "
+            f"{len(rows)} of {len(results.names)} rows{named}"
+        )
+    return f"No better than one cluster for everything are, in the paper, by {'; by '.join(told)}."
 
 
 def _described(cut):

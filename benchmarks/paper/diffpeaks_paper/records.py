@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import signal
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -50,23 +51,33 @@ class Records:
         """Run the jobs, in order or in several processes, and append a line for each that is done."""
         timed = partial(_timed, run)
         if n_workers == 1 or len(jobs) < 2:
-            results = map(timed, jobs)
-            self._append_all(zip(jobs, results, strict=True), len(jobs))
+            for number, job in enumerate(jobs, 1):
+                self._append_result(job, timed(job), f"{number}/{len(jobs)}")
             return
-        with ProcessPoolExecutor(n_workers, mp_context=get_context("spawn")) as pool:
-            futures = {pool.submit(timed, job): job for job in jobs}
-            try:
-                done = ((futures[future], future.result()) for future in as_completed(futures))
-                self._append_all(done, len(jobs))
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        # a key that interrupts reaches all processes; this one alone answers
+        ignore = (signal.SIGINT, signal.SIG_IGN)
+        pool = ProcessPoolExecutor(n_workers, get_context("spawn"), signal.signal, ignore)
+        running = {pool.submit(timed, job): job for job in jobs}
+        try:
+            self._append_done(running, len(jobs))
+        except KeyboardInterrupt:
+            for future in [future for future in running if future.cancel()]:
+                del running[future]
+            print(f"finishing the {len(running)} parts that are running", file=sys.stderr)
+            self._append_done(running, len(jobs))
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
-    def _append_all(self, results, n_jobs):
-        for number, (job, result) in enumerate(results, 1):
-            self.append({**job, **result, "machine": machine()})
-            name = " ".join(str(value) for value in job.values())
-            print(f"[{number}/{n_jobs}] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
+    def _append_done(self, running, n_jobs):
+        """Take what is done out of `running`, until nothing is left."""
+        for future in as_completed(list(running)):
+            self._append_result(running.pop(future), future.result(), f"{n_jobs - len(running)}/{n_jobs}")
+
+    def _append_result(self, job, result, count):
+        self.append({**job, **result, "machine": machine()})
+        name = " ".join(str(value) for value in job.values())
+        print(f"[{count}] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
 
 
 def _timed(run, job):
