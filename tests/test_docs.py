@@ -26,6 +26,7 @@ NAMES = {
     "X": X,
     "X_new": X[:3],
     "eps": 0.5,
+    "y": np.arange(len(X)) % 3,
     "min_samples": 4,
     "values": np.ones(len(X)),
     "graph": diffpeaks.neighbor_graph(X, 12),
