@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from diffpeaks._frozen import freeze, frozen
 from diffpeaks._native import first_fault, some_asymmetric
 from diffpeaks._validation import (
     check_graph_size,
@@ -79,9 +80,13 @@ class NeighborGraph:
             if shape != (indptr[-1],):
                 raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
         check_graph_size(len(indptr) - 1, 0)
-        self._freeze("indptr", indptr, np.int64)
-        self._freeze("indices", check_point_indices(self.indices, indptr), np.int32)
-        self._freeze("distances", self.distances, _real_dtype(self.distances))
+        kept = {
+            "indptr": frozen(indptr, np.int64),
+            "indices": frozen(check_point_indices(self.indices, indptr), np.int32),
+            "distances": frozen(self.distances, _real_dtype(self.distances)),
+        }
+        for name, values in kept.items():
+            object.__setattr__(self, name, values)
         row, fault = first_fault(self.indptr, self.indices, self.distances)
         if fault:
             raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
@@ -99,15 +104,6 @@ class NeighborGraph:
             raise ValueError(f"radius={self.radius} must be a number of at least 0")
         if self.recall is not None and not 0 <= self.recall <= 1:
             raise ValueError(f"recall={self.recall} must lie in 0 .. 1, or be None where it is not known")
-
-    def _freeze(self, name: str, values: ArrayLike, dtype: Any) -> None:
-        """Keep an array that nobody can change: a copy, unless it is read-only already."""
-        frozen = np.ascontiguousarray(values, dtype)
-        if frozen.flags.writeable:
-            frozen = frozen.copy() if frozen is values or np.may_share_memory(frozen, values) else frozen
-        frozen = frozen.view()
-        frozen.flags.writeable = False
-        object.__setattr__(self, name, frozen)
 
     @classmethod
     def from_arrays(
@@ -142,7 +138,7 @@ class NeighborGraph:
         points, lengths = checked_tables(indices, distances)
         rows = rows_of_tables(points, lengths)
         for values in rows:
-            values.flags.writeable = False  # nobody else has them: no copy is needed
+            freeze(values)  # nobody else has them: no copy is needed
         complete = np.all(np.diff(rows[0]) == len(points))  # every row holds every point
         graph = cls(*rows, radius=np.inf if complete else 0.0, search=search)
         check_triangles(points, lengths, metric)

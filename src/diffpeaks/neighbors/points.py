@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._frozen import freeze
 from diffpeaks._native import move_self_first
 from diffpeaks._validation import (
     check_graph_size,
@@ -55,7 +56,7 @@ class PointSet:
                 "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
             )
         for values in rows:
-            values.flags.writeable = False
+            freeze(values)
         return NeighborGraph(*rows, n_neighbors, complete, self.search.name, recall, recall_error)
 
     def _balls(self, radius: float, n_neighbors: int | None) -> Neighbors:
