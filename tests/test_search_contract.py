@@ -236,6 +236,23 @@ def test_one_direction_is_a_tie_under_cosine(search):
     assert graph.indices[:5].tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [3, 8, 17])
+def test_searches_agree_where_most_cosine_distances_count_as_zero(d, dtype):
+    far = 1e6 if dtype == np.float32 else 1e15
+    X = (far + np.random.RandomState(0).randn(900, d)).astype(dtype)
+    for ask in (
+        {"n_neighbors": 9},
+        {"radius": 1e-15},
+        {"radius": 1e-30},
+        {"n_neighbors": 3, "radius": 1e-14},
+    ):
+        first, *others = (neighbor_graph(X, **ask, metric="cosine", search=search) for search in SEARCHES)
+        for other in others:
+            np.testing.assert_array_equal(first.indices, other.indices)
+            np.testing.assert_array_equal(first.distances, other.distances)
+
+
 def test_powers_that_vanish_do_not_hide_neighbours():
     random = np.random.default_rng(0)
     for p in (30, 50, 100):

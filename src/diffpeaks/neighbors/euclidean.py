@@ -91,16 +91,16 @@ class EuclideanSpace:
         products = _with_columns(-2 * shifted, norms, 1.0) @ right.T
         squared = products.toarray() if sp.issparse(products) else products
         # rounding of the product and the norms in the block's precision, of the shift in double, and of
-        # distances, of which those that become equal are ties
+        # distances, of which those that become equal are ties, as all are that count as zero
         factor, reported, lengths = 2.0 * (queries.shape[1] + 10), np.finfo(self.dtype), norms + largest
         slack = (factor * np.finfo(dtype).eps + 8 * float(reported.eps)) * lengths
         slack += 8 * float(reported.smallest_subnormal) * np.sqrt(lengths)
-        slack += factor * np.finfo(np.float64).eps * np.sum(self._center**2)
+        slack += factor * np.finfo(np.float64).eps * np.sum(self._center**2) + self.limit(0.0)
         return squared, slack[:, None]
 
     def limit(self, distance: Any) -> Any:
         if self.metric in ("cosine", "inner_product"):
-            return 2 * distance
+            return 2 * np.maximum(distance, self.measure.zero)
         return distance if self.metric == "sqeuclidean" else distance**2
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
