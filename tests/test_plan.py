@@ -80,7 +80,7 @@ def test_a_limit_that_cannot_be_kept_is_refused(search):
         neighbor_graph(X, 5, search=search, memory_limit=1000)
 
 
-@pytest.mark.parametrize("value", [0, -5, "many", True])
+@pytest.mark.parametrize("value", [0, -5, "many", True, 1e9, 0.5, np.nan])
 def test_a_limit_that_is_no_size_is_refused(value):
     with pytest.raises((ValueError, TypeError), match="memory_limit"):
         neighbor_graph(np.eye(30), 3, memory_limit=value)

@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from diffpeaks._frozen import freeze, frozen
 from diffpeaks._native import first_fault, some_asymmetric
 from diffpeaks._validation import (
+    check_claims,
     check_graph_size,
     check_integers,
     check_n_neighbors,
     check_point_indices,
+    check_unmasked,
     n_threads,
 )
 from diffpeaks.graph_file import read_graph_file, write_graph_file
@@ -76,6 +78,7 @@ class NeighborGraph:
                 f"got an array of shape {indptr.shape}"
             )
         for name in ("indices", "distances"):
+            check_unmasked(name, getattr(self, name))
             shape = np.shape(getattr(self, name))
             if shape != (indptr[-1],):
                 raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
@@ -90,20 +93,10 @@ class NeighborGraph:
         row, fault = first_fault(self.indptr, self.indices, self.distances)
         if fault:
             raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
-        self._check_claims(int(self.degrees.min()))
-
-    def _check_claims(self, shortest: int) -> None:
+        shortest = int(self.degrees.min())
         if self.n_neighbors is None:
             object.__setattr__(self, "n_neighbors", shortest)
-        elif not 1 <= self.n_neighbors <= shortest or self.n_neighbors != int(self.n_neighbors):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} must be an integer from 1 to {shortest}, the length of the "
-                "shortest row"
-            )
-        if not self.radius >= 0:
-            raise ValueError(f"radius={self.radius} must be a number of at least 0")
-        if self.recall is not None and not 0 <= self.recall <= 1:
-            raise ValueError(f"recall={self.recall} must lie in 0 .. 1, or be None where it is not known")
+        check_claims(self.n_neighbors, shortest, self.radius, self.recall, self.recall_error)
 
     @classmethod
     def from_arrays(
@@ -123,7 +116,8 @@ class NeighborGraph:
         metric : str
             What the distances are. Those of a true metric ("euclidean", "manhattan", "chebyshev") are held
             to the triangle inequality on a sample of rows, which squared distances break unless the points
-            fill dozens of dimensions; "cosine", "precomputed" and the others are not.
+            fill dozens of dimensions; "cosine", "inner_product" (1 - x.y), "precomputed" and the others are
+            not.
         search : str
             How the neighbours were found, for `graph.search`.
 

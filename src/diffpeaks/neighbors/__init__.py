@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks._validation import check_finite, check_positive, n_threads
+from diffpeaks._validation import check_finite, check_given, check_memory_limit, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cell_search import ApproximateSearch
 from diffpeaks.neighbors.choice import check_search
@@ -81,6 +81,11 @@ def neighbor_graph(
     if not isinstance(search, (str, ApproximateSearch)):
         if is_precomputed(metric):
             raise ValueError(f"search={search!r} needs points, not distances; use search='auto'")
+        if check_memory_limit(memory_limit) is not None:
+            raise ValueError(
+                f"memory_limit={memory_limit} cannot bind search={search!r}, an index with its own memory; "
+                "use memory_limit=None, or search='cells' or 'brute'"
+            )
         X = _checked_points(X, metric)
         space = space_of(X, metric, metric_params)
         return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
@@ -109,8 +114,7 @@ def searchable(
     memory_limit: int | None = None,
 ) -> PointSet | GivenGraph:
     """X with its metric and search, checked."""
-    if memory_limit is not None:
-        memory_limit = int(check_positive("memory_limit", memory_limit))
+    memory_limit = check_memory_limit(memory_limit)
     X = graph_from_tables(X)
     check_search(search)
     if is_precomputed(metric):
@@ -118,10 +122,10 @@ def searchable(
             raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
         if search not in ("auto", "exact", "brute"):
             raise ValueError(f"search={search!r} needs points, not distances; use 'auto' or 'brute'")
-        if isinstance(X, NeighborGraph):
-            return GivenGraph(X)
-        if sp.issparse(X):
-            return GivenGraph(graph_from_sparse(X))
+        if isinstance(X, NeighborGraph) or sp.issparse(X):
+            if memory_limit is not None:
+                raise ValueError(f"memory_limit={memory_limit} has no effect: in a graph nothing is searched")
+            return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X))
         return PointSet(space_from_matrix(X), "brute", n_jobs, memory_limit)
     X = _checked_points(X, metric)
     return PointSet(space_of(X, metric, metric_params), search, n_jobs, memory_limit)
@@ -130,6 +134,7 @@ def searchable(
 def _checked_points(X: Any, metric: Any) -> Any:
     if isinstance(X, NeighborGraph):
         raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
+    check_given(X)
     X = check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._validation import check_n_neighbors, n_threads
+from diffpeaks._validation import check_graph_size, check_n_neighbors, n_threads
 from diffpeaks.neighbors.cell_search import bytes_for_cells
 from diffpeaks.neighbors.choice import AFFORDABLE, prefers_tree
 from diffpeaks.neighbors.kernel import kernel_name
@@ -64,6 +64,7 @@ def plan(
     for name, value in (("n_samples", n_samples), ("n_features", n_features)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise ValueError(f"{name}={value!r} must be an integer of at least 1")
+    check_graph_size(n_samples, 0)
     check_n_neighbors(n_neighbors, n_samples)
     dtype, threads = np.dtype(dtype), n_threads(n_jobs)
     if dtype not in (np.float32, np.float64):

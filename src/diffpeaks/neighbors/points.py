@@ -12,7 +12,7 @@ from diffpeaks._native import move_self_first
 from diffpeaks._validation import (
     check_graph_size,
     check_n_neighbors,
-    check_positive,
+    check_radius,
     n_threads,
 )
 from diffpeaks.graph import NeighborGraph
@@ -46,7 +46,7 @@ class PointSet:
             complete = np.inf if n_neighbors == self.n_samples else 0.0
             recall, recall_error = self.search.recall(int(n_neighbors or 0))
         else:
-            rows = self._balls(check_positive("radius", radius), n_neighbors)
+            rows = self._balls(check_radius(radius), n_neighbors)
             complete = float(radius)
             recall, recall_error = 1.0, 0.0  # balls are exact, and so are the rows that go on beyond them
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)

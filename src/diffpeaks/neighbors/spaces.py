@@ -200,6 +200,8 @@ class MatrixSpace(_OrdinarySpace):
 
 def space_of(X: Any, metric: Any, params: dict[str, Any] | None) -> Space:
     """The space for a metric by name or callable."""
+    if params is not None and not isinstance(params, dict):
+        raise TypeError(f"metric_params must be a dict of arguments of the metric, got {params!r}")
     params = dict(params or {})
     metric = checked_metric(metric, params, sparse=sp.issparse(X))
     if isinstance(metric, str) and metric in EUCLIDEAN_METRICS:
