@@ -12,8 +12,8 @@ from diffpeaks._native import sort_rows
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
-from diffpeaks.neighbors.cells import SAMPLE_PER_CELL
-from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, first_of_rows, with_rows
+from diffpeaks.neighbors.cells import NO_CELL, SAMPLE_PER_CELL
+from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, with_rows
 from diffpeaks.neighbors.coordinates import Workload, padded
 from diffpeaks.neighbors.join import CellJoin, checked_measure
 
@@ -48,8 +48,6 @@ class CellSearch(ExactSearch):
         checked_measure(space)
         self.space, self.n_threads = space, n_threads
         self._locations = space.locations()
-        distinct = self._locations.all_distinct
-        self._distinct = space if distinct else space.restricted(self._locations.representatives)
         self._join: CellJoin | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -58,14 +56,18 @@ class CellSearch(ExactSearch):
     def _cells(self, n_neighbors: int) -> CellJoin:
         if self._join is None:
             workload = Workload(self._locations.n_locations, n_neighbors, shortlisted=False)
-            self._join = CellJoin(self._distinct, _CELL_SIZE, workload, self.n_threads)
+            self._join = self._joined(_CELL_SIZE, workload)
         return self._join
+
+    def _joined(self, cell_size: int, workload: Workload) -> CellJoin:
+        return CellJoin(self.space, cell_size, workload, self.n_threads, self._locations.repeats)
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
         if queries is not self.space.points:
             return self._of_new(queries, "nearest", n_neighbors)
         rows = self._all_nearest(min(n_neighbors, self._locations.n_locations))
-        return self._points(self._locations.rows_of_points(rows), n_neighbors)
+        self._locations.fill_repeats(rows)
+        return self._locations.nearest_points(rows, n_neighbors)
 
     def _of_new(self, queries: Any, what: str, how_much: Any) -> Neighbors:
         """Queries far beyond all points are compared with each of them, because bounds tell nothing there."""
@@ -81,19 +83,13 @@ class CellSearch(ExactSearch):
     def _nearest_by_cells(self, queries: Any, n_neighbors: int) -> Neighbors:
         n_nearest = min(n_neighbors, self._locations.n_locations)
         join = self._cells(n_nearest)
-        return self._points(join.nearest(join.queries(queries), n_nearest), n_neighbors)
+        rows = join.nearest(join.queries(queries), n_nearest)
+        return self._locations.nearest_points(rows, n_neighbors)
 
     def _all_nearest(self, n_nearest: int) -> Neighbors:
+        """Nearest members of all members; a row that belongs to none is empty."""
         join = self._cells(n_nearest)
-        return join.nearest(join.queries(self._distinct.points), n_nearest)
-
-    def _points(self, rows: Neighbors, n_neighbors: int) -> Neighbors:
-        """Rows of locations as rows of points."""
-        if self._locations.all_distinct:
-            return rows
-        rows = self._locations.points_at(rows, n_neighbors)
-        sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
-        return first_of_rows(rows, n_neighbors)
+        return join.nearest(join.members(), n_nearest)
 
     def within(self, queries: Any, radius: float) -> Neighbors:
         return self.reaching(queries, np.full(self.space.points.shape[0], float(radius)))
@@ -106,8 +102,8 @@ class CellSearch(ExactSearch):
 
     def _reaching_by_cells(self, queries: Any, reach: NDArray[np.float64]) -> Neighbors:
         join = self._cells(1)
-        rows = join.within(join.queries(queries), self._locations.largest(reach))
-        rows = self._locations.points_at(rows)
+        rows = join.within(join.queries(queries), self._locations.largest_at_first(reach))
+        rows = self._locations.points_at_first(rows)
         check_graph_size(len(queries), len(rows.indices))
         if not self._locations.all_distinct:
             sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
@@ -156,26 +152,27 @@ class ApproximateCellSearch(CellSearch):
         if self._join is None and self._locations.n_locations >= _FEWEST_SAMPLES:
             cell_size = _approximate_cell_size(self._locations.n_locations)
             workload = Workload(_APPROXIMATE_COMPARED, n_neighbors, shortlisted=True)
-            self._join = CellJoin(self._distinct, cell_size, workload, self.n_threads)
+            self._join = self._joined(cell_size, workload)
         return super()._cells(n_neighbors)
 
     def _all_nearest(self, n_nearest: int) -> Neighbors:
         calibrated = self._calibration(n_nearest)
         if calibrated is None:
             return super()._all_nearest(n_nearest)
-        queries = self._cells(n_nearest).queries(self._distinct.points)
-        rows = calibrated.found(queries)
-        return self._completed(rows, n_nearest)
+        join = self._cells(n_nearest)
+        rows = calibrated.found(join.members())
+        self._complete(rows, n_nearest)
+        return rows
 
-    def _completed(self, rows: Neighbors, n_nearest: int) -> Neighbors:
+    def _complete(self, rows: Neighbors, n_nearest: int) -> None:
         """Rows for which too few points were visited are searched exactly."""
-        short = np.flatnonzero(rows.indices[rows.indptr[1:] - 1] < 0)
+        join = self._cells(n_nearest)
+        members = join.members()
+        short = np.flatnonzero((rows.indices[rows.indptr[1:] - 1] < 0) & (members.cell_of != NO_CELL))
         if len(short):
-            join = self._cells(n_nearest)
-            exact = join.nearest(join.queries(self._distinct.points).some(short), n_nearest)
+            exact = join.nearest(members.some(short), n_nearest)
             rows.indices.reshape(-1, n_nearest)[short] = exact.indices.reshape(-1, n_nearest)
             rows.distances.reshape(-1, n_nearest)[short] = exact.distances.reshape(-1, n_nearest)
-        return rows
 
     def _calibration(self, n_nearest: int) -> CalibratedJoin | None:
         """The calibration for so many neighbours; None where an exact search is the better one."""
@@ -183,7 +180,7 @@ class ApproximateCellSearch(CellSearch):
         if n_locations < _FEWEST_SAMPLES or n_nearest < 2 or n_nearest > n_locations // 8:
             return None
         if n_nearest not in self._calibrated:
-            join, counts = self._cells(n_nearest), self._locations.counts
+            join, counts = self._cells(n_nearest), self._locations.counts_at_first
             self._calibrated[n_nearest] = CalibratedJoin(join, counts, self._target, n_nearest)
         calibrated = self._calibrated[n_nearest]
         worthwhile = calibrated.reached and calibrated.rule.cost < n_locations / 2

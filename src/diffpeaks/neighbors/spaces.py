@@ -185,7 +185,7 @@ class MatrixSpace(_OrdinarySpace):
         return X
 
     def locations(self) -> Locations:
-        return Locations.each_its_own(len(self.points))
+        return Locations(len(self.points))
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         return queries, 0.0
