@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from diffpeaks.neighbors.contract import Measure, Neighbors, like, pair_blocks
 from diffpeaks.neighbors.locations import Locations
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
+_BLOCK_VALUES = 1 << 17
 _UNIT = 1e-4  # by how much the length of a vector may differ from one
 
 
@@ -79,9 +81,20 @@ class EuclideanSpace:
     def _right_side(self, dtype: Any) -> tuple[Any, float]:
         """The factor of the product that belongs to the points, and the largest squared norm."""
         if dtype not in self._centered:
-            points, norms = self._shifted(self.points, dtype)
-            self._centered[dtype] = _with_columns(points, 1.0, norms), float(norms.max())
+            self._centered[dtype] = self._centered_points(dtype)
         return self._centered[dtype]
+
+    def _centered_points(self, dtype: Any) -> tuple[Any, float]:
+        if sp.issparse(self.points):
+            points, norms = self._shifted(self.points, dtype)
+            return _with_columns(points, 1.0, norms), float(norms.max())
+        n_points, n_features = self.points.shape
+        right, largest = np.ones((n_points, n_features + 2), dtype), 0.0
+        for part in row_blocks(self.points):
+            right[part, :n_features], norms = self._shifted(self.points[part], dtype)
+            right[part, -1] = norms
+            largest = max(largest, float(norms.max()))
+        return right, largest
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         dtype = np.promote_types(self._block_dtype, check_scale(queries, self._stored_dtype))
@@ -144,19 +157,31 @@ def _check_unit(X: Any) -> None:
 
 
 def unit_vectors(X: Any) -> Any:
-    """Each row divided by its length."""
-    largest = abs(X).max(axis=1)  # first, so that no square leaves the range of floats
-    largest = np.asarray(largest.todense() if sp.issparse(largest) else largest, np.float64).reshape(-1, 1)
+    """Each row divided by its length, in double: one copy of X, and blocks of it."""
+    largest, least = X.max(axis=1), X.min(axis=1)  # first, so that no square leaves the range of floats
+    if sp.issparse(X):
+        largest, least = largest.toarray(), least.toarray()
+    largest = np.maximum(largest, -least).astype(np.float64).reshape(-1, 1)
     zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise ValueError(
             f"metric='cosine' needs rows with a direction; rows {some_of(zero)} are all zero; "
             "drop these rows or use metric='euclidean'"
         )
-    scaled = sp.csr_array(X.multiply(1 / largest)) if sp.issparse(X) else X / largest
-    norms = np.sqrt(squared_norms(scaled))[:, None]
-    unit = sp.csr_array(scaled.multiply(1 / norms)) if sp.issparse(X) else scaled / norms
-    return unit.astype(X.dtype)
+    if sp.issparse(X):
+        scaled = sp.csr_array(X.multiply(1 / largest))
+        return sp.csr_array(scaled.multiply(1 / np.sqrt(squared_norms(scaled))[:, None])).astype(X.dtype)
+    unit = np.empty(X.shape, X.dtype)
+    for part in row_blocks(X):
+        block = X[part] / largest[part]
+        unit[part] = block / np.sqrt(squared_norms(block))[:, None]
+    return unit
+
+
+def row_blocks(X: NDArray[Any]) -> Iterator[slice]:
+    """Consecutive rows, so few that a copy of them in double stays in the processor's cache."""
+    step = max(1, _BLOCK_VALUES // X.shape[1])
+    return (slice(first, first + step) for first in range(0, len(X), step))
 
 
 def _with_columns(X: Any, first: Any, second: Any) -> Any:
