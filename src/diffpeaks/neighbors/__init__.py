@@ -70,7 +70,8 @@ def neighbor_graph(
     memory_limit : int, optional
         Bytes that the search may take beside X and the graph. The searches "cells" and "brute" then
         work in chunks, as small as needed; the others refuse a limit below what they take, which
-        `plan` predicts.
+        `plan` predicts. Balls are counted when they are found: for a moment they may take twice the
+        size of the graph more. An index of another library cannot be limited.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def neighbor_graph(
         X = _checked_points(X, metric)
         space = space_of(X, metric, metric_params)
         return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
-    points = searchable(X, metric, search, n_jobs, metric_params, memory_limit)
+    points = searchable(X, metric, search, n_jobs, metric_params, memory_limit, n_neighbors)
     if n_neighbors is None and radius is None and isinstance(points, PointSet):
         raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
     return points.graph(n_neighbors, radius)
@@ -112,8 +113,9 @@ def searchable(
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
     memory_limit: int | None = None,
+    n_neighbors: int | None = None,
 ) -> PointSet | GivenGraph:
-    """X with its metric and search, checked."""
+    """X with its metric and search, checked; with a limit of memory, `n_neighbors` are sought at most."""
     memory_limit = check_memory_limit(memory_limit)
     X = graph_from_tables(X)
     check_search(search)
@@ -126,9 +128,9 @@ def searchable(
             if memory_limit is not None:
                 raise ValueError(f"memory_limit={memory_limit} has no effect: in a graph nothing is searched")
             return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X))
-        return PointSet(space_from_matrix(X), "brute", n_jobs, memory_limit)
+        return PointSet(space_from_matrix(X), "brute", n_jobs, memory_limit, n_neighbors)
     X = _checked_points(X, metric)
-    return PointSet(space_of(X, metric, metric_params), search, n_jobs, memory_limit)
+    return PointSet(space_of(X, metric, metric_params), search, n_jobs, memory_limit, n_neighbors)
 
 
 def _checked_points(X: Any, metric: Any) -> Any:

@@ -12,12 +12,13 @@ from diffpeaks._native import sort_rows
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
-from diffpeaks.neighbors.cells import NO_CELL, SAMPLE_PER_CELL
-from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, with_rows
-from diffpeaks.neighbors.coordinates import Workload, padded
-from diffpeaks.neighbors.join import CellJoin, checked_measure
+from diffpeaks.neighbors.cells import NO_CELL, SAMPLE_PER_CELL, members_by_cell
+from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, scattered, with_rows
+from diffpeaks.neighbors.coordinates import _FEWEST_FEATURES, Workload, padded
+from diffpeaks.neighbors.join import BLOCK_QUERIES, CellJoin, checked_measure
 
 _CELL_SIZE = 512
+_BALL_BLOCKS = 4  # for each thread at a time
 _APPROXIMATE_COMPARED = 4000  # points and centroids that a point is compared with, about
 _FEWEST_SAMPLES = 8 * SAMPLE  # below, calibrating costs more than it saves
 
@@ -27,16 +28,41 @@ def _approximate_cell_size(n_samples: int) -> int:
     return max(64, round(np.sqrt(n_samples) / 6))
 
 
-def bytes_for_cells(n_samples: int, n_features: int, dtype: Any, approximate: bool) -> int:
+def bytes_for_cells(
+    n_samples: int, n_features: int, n_neighbors: int, dtype: Any, n_threads: int, approximate: bool
+) -> int:
     """Memory that a search over cells takes beside points and graph, at most."""
-    width = padded(n_features)
+    width, size = padded(n_features), np.dtype(dtype).itemsize
     n_cells = n_samples // (_approximate_cell_size(n_samples) if approximate else _CELL_SIZE) + 1
-    members = n_samples * (2 * width + 24)  # in bf16, or fewer directions in float and in bf16; and places
-    sample = 2 * np.dtype(dtype).itemsize * min(n_samples, SAMPLE_PER_CELL * n_cells) * width
+    members = n_samples * (2 * width + 56)  # in bf16, or fewer directions in float and in bf16; and places
+    sample = 2 * size * min(n_samples, SAMPLE_PER_CELL * n_cells) * width
+    if n_features >= _FEWEST_FEATURES:  # a sample is projected, its pairs are compared
+        sample = max(sample, (1024 * 24 + 272 * 40) * width + (12 << 20))
     centroids = n_cells * width * 16
-    beside = n_cells * 4 * 512 if approximate else 0
-    deferred = min(n_samples, 1 << 16) << 10 if approximate else 0  # with the cells that they visit
-    return max(members, sample) + centroids + beside + deferred + (48 << 20)
+    if approximate:
+        members += n_cells * (512 * 4 + 32 * SAMPLE)  # cells beside each, and cells by distance of a sample
+        members += min(n_samples, 1 << 16) << 10  # queries that are deferred, with the cells that they visit
+    n_workers = min(n_threads, n_samples // BLOCK_QUERIES + 1)
+    workers = n_workers * _bytes_for_worker(n_features, n_neighbors, size, approximate)
+    return max(members + workers, sample) + centroids + (8 << 20)
+
+
+def _bytes_for_worker(n_features: int, n_neighbors: int, size: int, approximate: bool) -> int:
+    """Memory of a thread: the queries of a block, what they have found, and what may be nearer."""
+
+    def block(n_queries: int, n_pending: int, n_found: int) -> int:
+        # a list has room for a run of members, and grows twofold where its length is not known beforehand
+        pending, found = 8 * (n_pending + 272), 4 * size * n_found
+        return n_queries * (pending + found + 8 * padded(n_features))
+
+    projected = n_features >= _FEWEST_FEATURES  # possibly: bounds leave more open, and lists are longer
+    exact = block(BLOCK_QUERIES, 16 * n_neighbors + 64 if projected else 2 * n_neighbors + 32, n_neighbors)
+    if not approximate:
+        return exact
+    n_listed = 3 * (5 if projected else 1) * n_neighbors  # the longest shortlist, relaxed
+    deferred = block(2048, 2 * n_listed + 32, n_listed)
+    reached = 3 * 512  # cells, relaxed
+    return max(exact, deferred) + block(BLOCK_QUERIES, 2 * reached + 32, 2 * reached)
 
 
 class CellSearch(ExactSearch):
@@ -101,13 +127,20 @@ class CellSearch(ExactSearch):
         return self._reaching_by_cells(queries, reach)
 
     def _reaching_by_cells(self, queries: Any, reach: NDArray[np.float64]) -> Neighbors:
-        join = self._cells(1)
-        rows = join.within(join.queries(queries), self._locations.largest_at_first(reach))
-        rows = self._locations.points_at_first(rows)
-        check_graph_size(len(queries), len(rows.indices))
-        if not self._locations.all_distinct:
-            sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
-        return at_most(rows, reach[rows.indices])
+        """Some blocks of queries at a time, because nobody knows how much they will find."""
+        join, largest = self._cells(1), self._locations.largest_at_first(reach)
+        asked = join.queries(queries)
+        order = members_by_cell(asked.cell_of)
+        step = _BALL_BLOCKS * BLOCK_QUERIES * self.n_threads
+        answers, n_entries = [], 0
+        for which in (order[first : first + step] for first in range(0, len(order), step)):
+            rows = self._locations.points_at_first(join.within(asked.some(which), largest))
+            if not self._locations.all_distinct:
+                sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
+            answers.append((which, at_most(rows, reach[rows.indices])))
+            n_entries += len(answers[-1][1].indices)
+            check_graph_size(len(queries), n_entries)
+        return scattered(answers, len(queries), self.space.dtype)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_scale, some_of
-from diffpeaks.neighbors.contract import Measure, Neighbors, like, pair_blocks
+from diffpeaks.neighbors.contract import Measure, Neighbors, copied_bytes, like, pair_blocks
 from diffpeaks.neighbors.locations import Locations
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
@@ -30,7 +30,7 @@ class EuclideanSpace:
     rounding error; final distances are sums of squared differences in double precision.
     """
 
-    settles_pairs = True
+    settles_pairs = divisible = True
 
     def __init__(self, X: Any, metric: str) -> None:
         self.metric = metric
@@ -38,6 +38,7 @@ class EuclideanSpace:
         self.minkowski_order = None if sp.issparse(X) else 2.0
         self.measure = _measure(metric, X.dtype)
         self.points = self._directions(X)
+        self.copied_bytes = copied_bytes(self.points, X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
 from diffpeaks.neighbors.cells import QUERIES, SQUARES, CellTable, members_by_cell
-from diffpeaks.neighbors.contract import Measure, Neighbors, Space
+from diffpeaks.neighbors.contract import Measure, Neighbors, Space, can_join
 from diffpeaks.neighbors.coordinates import NO_TAILS, Workload, coordinates_for
 from diffpeaks.neighbors.kernel import kernel_name
 
-_BLOCK_QUERIES = 256
+BLOCK_QUERIES = 256
 
 
 class Queries(NamedTuple):
@@ -36,11 +36,6 @@ class Blocks(NamedTuple):
     starts: NDArray[np.int64]
     cells: NDArray[np.int32]
     order: NDArray[np.int32]
-
-
-def can_join(space: Space) -> bool:
-    """Whether distances are those of dense points in Euclidean space, or functions of these."""
-    return space.measure is not None and space.minkowski_order == 2
 
 
 def checked_measure(space: Space) -> Measure:
@@ -156,7 +151,7 @@ def _neighbors(indices: NDArray[np.int32], distances: NDArray[Any]) -> Neighbors
 def even_blocks(cell_of: NDArray[np.int32]) -> Blocks:
     """Blocks of one size, in the order of the cells."""
     order = members_by_cell(cell_of)
-    starts = np.append(np.arange(0, len(order), _BLOCK_QUERIES), len(order)).astype(np.int64)
+    starts = np.append(np.arange(0, len(order), BLOCK_QUERIES), len(order)).astype(np.int64)
     middle = order[(starts[:-1] + starts[1:]) // 2]
     return Blocks(starts, cell_of[middle], order)
 
@@ -167,7 +162,7 @@ def cell_blocks(cell_of: NDArray[np.int32]) -> Blocks:
     ordered = cell_of[order]
     first = np.flatnonzero(np.diff(ordered, prepend=-1))
     lengths = np.diff(np.append(first, len(order)))
-    n_parts = -(-lengths // _BLOCK_QUERIES)
+    n_parts = -(-lengths // BLOCK_QUERIES)
     part = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
-    starts = np.repeat(first, n_parts) + part * _BLOCK_QUERIES
+    starts = np.repeat(first, n_parts) + part * BLOCK_QUERIES
     return Blocks(np.append(starts, len(order)).astype(np.int64), ordered[starts], order)

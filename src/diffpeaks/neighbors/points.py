@@ -27,12 +27,18 @@ class PointSet:
     """Points in a space, with the search that was chosen for them."""
 
     def __init__(
-        self, space: Space, search: Any, n_jobs: int | None, memory_limit: int | None = None
+        self,
+        space: Space,
+        search: Any,
+        n_jobs: int | None,
+        memory_limit: int | None = None,
+        n_neighbors: int | None = None,
     ) -> None:
+        """With a limit of memory, `n_neighbors` are sought at most."""
         self.space = space
         self.n_samples: int = space.points.shape[0]
         self.n_threads = n_threads(n_jobs)
-        self.search = search_for(search, space, self.n_threads, memory_limit)
+        self.search = search_for(search, space, self.n_threads, memory_limit, n_neighbors or 1)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
