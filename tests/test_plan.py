@@ -49,7 +49,7 @@ def peak_bytes(n, d, k, limit=None, rank=0, repeated=False, **arguments):
         (300_000, 3, 16, "tree", {"metric": "cosine"}),
         (12_000, 600, 20, "cells", {}),
         (12_000, 600, 20, "cells", {"metric": "cosine"}),
-        (12_000, 600, 20, "cells", {"repeated": True}),
+        (20_000, 784, 15, "cells", {"repeated": True}),
         (8_000, 300, 800, "cells", {"rank": 8, "n_jobs": 8}),
     ],
 )
