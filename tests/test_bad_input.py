@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from indices import FaissLike
 from refusals import refuses
 from sklearn.exceptions import NotFittedError
 
@@ -14,10 +15,10 @@ from diffpeaks import (
     KernelDiffusion,
     LocalContrast,
     NaiveDensity,
-    NeighborGraph,
     SharedNeighborDensity,
     _validation,
     neighbor_graph,
+    plan,
 )
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 
@@ -44,10 +45,8 @@ def spoiled(values):
     return bad
 
 
-def triangle(**changes):
-    """A good graph of three points, with some parts replaced."""
-    parts = {"indptr": [0, 2, 4, 6], "indices": [0, 1, 1, 2, 2, 1], "distances": [0.0, 1, 0, 1, 0, 1]}
-    return NeighborGraph(**{**parts, **changes})
+def minkowski(params, **more):
+    return neighbor_graph(X, 3, metric="minkowski", metric_params=params, **more)
 
 
 def asymmetric():
@@ -62,6 +61,32 @@ def asymmetric():
 def test_nan_and_infinity_name_their_rows(entry, form, values):
     with refuses(f"{'NaN' if np.isnan(values).any() else 'infinity'}|rows [3, 7]|drop or impute"):
         entry(form(spoiled(values)))
+
+
+@every_entry
+def test_masked_values_name_their_rows(entry):
+    mask = np.zeros(X.shape, bool)
+    mask[[3, 7], 1] = True
+    with refuses("masked in rows [3, 7]|drop these rows, or impute"):
+        entry(np.ma.masked_array(X, mask))
+    entry(np.ma.masked_array(X, False))
+    with refuses("masked in rows [0]"):
+        entry(np.ma.masked_array(D, np.eye(N, k=5) * (np.arange(N) == 5)), metric="precomputed")
+
+
+@every_entry
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.ndarray.tolist])
+def test_integers_that_floats_cannot_hold(entry, form):
+    for dtype in (np.int64, np.uint64):
+        numbers = np.arange(3 * N, dtype=dtype).reshape(N, 3)
+        entry(form(numbers))
+        numbers[5, 1] = 2**53
+        entry(form(numbers))
+        numbers[5, 1] += 1
+        with refuses(f"{2**53 + 1}|{2**53}|offset or rescale"):
+            entry(form(numbers))
+    with refuses(f"{-(2**53) - 1}|{2**53}"):
+        entry(form(-numbers.astype(np.int64)))
 
 
 SHAPES = {(N,): "2D|1D", (2, N, 3): "dim 3|<= 2", (0, 3): "0 sample|minimum of 1", (N, 0): "0 feature|1"}
@@ -134,7 +159,7 @@ PARAMETERS = [
     (SEARCHERS, "metric", ["nearby"]),
     (SEARCHERS, "metric_params", [{"p": 3}]),
     (SEARCHERS, "search", ["luck"]),
-    (SEARCHERS, "n_jobs", [0, 1.5]),
+    (SEARCHERS, "n_jobs", [0, 1.5, 2**40]),
 ]
 
 
@@ -193,7 +218,7 @@ def test_symmetric_kernel_refuses_asymmetric_distances(form):
         model.set_params(metric="precomputed").fit(form(asymmetric()))
 
 
-MODEL, GRAPH, BALL = DensityPeaks(metric="precomputed"), neighbor_graph(X, 5), neighbor_graph(X, radius=1.0)
+MODEL, GRAPH = DensityPeaks(metric="precomputed"), neighbor_graph(X, 5)
 BY_GIVEN = KernelDiffusion(metric="precomputed")
 ONE_BY_ONE = [
     (lambda: KernelDiffusion(N + 1, "auto").fit(X), f"n_neighbors={N + 1}|n_samples={N}"),
@@ -215,31 +240,27 @@ ONE_BY_ONE = [
     (lambda: KernelDiffusion(kernel=lambda d: "soft").fit(X), "kernel|soft"),
     (lambda: DensityPeaks().recut(2), "DensityPeaks|not fitted"),
     (lambda: DensityPeaks().decision_graph(), "DensityPeaks|not fitted"),
-    (lambda: GRAPH.nearest(6), "n_neighbors=6|5|build the graph with more neighbours"),
-    (lambda: GRAPH.nearest(0), "n_neighbors=0|1"),
-    (lambda: GRAPH.within(0.1), "radius=0.1|0.0|build the graph"),
-    (lambda: BALL.within(1.1), "radius=1.1|1.0|build the graph"),
-    (lambda: BALL.within(np.nan), "radius=nan|at least 0"),
-    (lambda: triangle(indptr=[0]), "indptr|n_samples >= 1"),
-    (lambda: triangle(indptr=[0, 4, 2, 6]), "indptr|ascending"),
-    (lambda: triangle(indptr=[0, 2.5, 4, 6]), "indptr|integer"),
-    (lambda: triangle(indices=[0, 1]), "indices|(2,)|6"),
-    (lambda: triangle(indices=[0, 1.5, 1, 2, 2, 1]), "indices|integer"),
-    (lambda: triangle(indices=[0, 2**32 + 1, 1, 2, 2, 1]), "row 0|outside"),
-    (lambda: triangle(indices=[0, -1, 1, 2, 2, 1]), "row 0|outside"),
-    (lambda: triangle(indices=[1, 0, 1, 2, 2, 1]), "row 0|start with the point itself"),
-    (lambda: triangle(indptr=[0, 2, 2, 6]), "row 1|start with the point itself"),
-    (lambda: triangle(indices=[0, 0, 1, 2, 2, 1], distances=[0.0, 0, 0, 1, 0, 1]), "row 0|twice"),
-    (lambda: triangle(distances=[0, 1, 0.5, 1, 0, 1]), "row 1|other than 0"),
-    (lambda: triangle(distances=[0, -1, 0, 1, 0, 1]), "row 0|negative"),
-    (lambda: triangle(distances=[0, 1, 0, np.nan, 0, 1]), "row 1|NaN"),
-    (lambda: NeighborGraph([0, 3, 4, 5], [0, 2, 1, 1, 2], [0.0, 1, 1, 0, 0]), "row 0|sorted"),
-    (lambda: triangle(n_neighbors=3), "n_neighbors=3|2"),
-    (lambda: triangle(n_neighbors=0), "n_neighbors|0"),
-    (lambda: triangle(radius=-1.0), "radius|-1.0"),
     (lambda: _validation.check_graph_size(2**31, 10), f"{2**31}|{2**31 - 1}|cluster a sample"),
     (lambda: BY_GIVEN.fit(GRAPH).score_samples(X), "precomputed graph|fit on points"),
     (lambda: neighbor_graph(X, 3, metric="canberra", search="tree"), "search='tree'|Minkowski|brute"),
+    (lambda: minkowski({"p": 3}, search="tree"), "search='tree'|p = 1, 2 or infinity|brute"),
+    (lambda: minkowski({"P": 1}), "{'P': 1}|minkowski|no 'P'|['p', 'w']"),
+    (lambda: minkowski({"p": 0.5}), "0.5|at least 1|manhattan"),
+    (lambda: minkowski({"p": 0}), "0|at least 1"),
+    (lambda: minkowski({"p": -1}), "-1|at least 1"),
+    (lambda: minkowski({"p": np.nan}), "nan|at least 1"),
+    (lambda: minkowski({"p": "two"}), "p|at least 1|'two'"),
+    (lambda: minkowski(5), "metric_params must be a dict|5"),
+    (lambda: neighbor_graph(X, 3, metric="canberra", metric_params={"V": 1}), "canberra|no 'V'|['w']"),
+    (lambda: neighbor_graph(X, 3, metric=None), "metric must be the name of a metric or a callable|None"),
+    (lambda: neighbor_graph(X, 3, metric=5), "metric must be the name of a metric or a callable|5"),
+    (lambda: neighbor_graph(X, radius=np.inf), "radius=inf|finite|above 0|n_neighbors=n_samples"),
+    (lambda: neighbor_graph(X, radius=0), "radius=0|above 0|median"),
+    (lambda: neighbor_graph(X, radius=np.nan), "radius=nan|above 0|median"),
+    (lambda: neighbor_graph(X, 3, search=FaissLike(X), memory_limit=10**9), "memory_limit|FaissLike|'cells'"),
+    (lambda: neighbor_graph(X, 3, search=FaissLike(X), memory_limit=-5), "memory_limit=-5|at least 1"),
+    (lambda: neighbor_graph(GRAPH, metric="precomputed", memory_limit=10**9), "memory_limit|nothing"),
+    (lambda: plan(2**31, 5, 2), f"n_samples={2**31}|{2**31 - 1}|cluster a sample"),
     (lambda: neighbor_graph(D, 3, metric="precomputed", search="tree"), "search='tree'|points|brute"),
     (lambda: BY_GIVEN.fit(D).score_samples(-D), "negative"),
     (lambda: BY_GIVEN.fit(D).score_samples(D[:, :9]), f"9|{N}"),
@@ -250,15 +271,6 @@ ONE_BY_ONE = [
 def test_refusal(call, words):
     with refuses(words):
         call()
-
-
-def test_graph_cannot_be_changed_after_its_checks():
-    distances = np.array([0.0, 1, 0, 1, 0, 1])
-    graph = triangle(distances=distances)
-    distances[1] = -5.0
-    assert graph.distances[1] == 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        graph.distances[1] = 2.0
 
 
 @pytest.mark.parametrize("search", ["tree", "brute"])

@@ -2,6 +2,8 @@
 
 import importlib
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,6 @@ from clouds import general_position
 from indices import FaissLike
 
 import diffpeaks
-import diffpeaks.baselines
-import diffpeaks.datasets
-import diffpeaks.metrics
-import diffpeaks.plotting
 
 ROOT = Path(__file__).parent.parent
 README, THEORY = (ROOT / "README.md").read_text(), (ROOT / "docs" / "theory.md").read_text()
@@ -55,6 +53,15 @@ def test_rows_of_the_readme_work(row):
         assert len(made.fit_predict(X)) == len(X)
     else:
         assert made is not None
+
+
+def test_rooms_named_in_the_readme_need_no_import_of_their_own():
+    """In a process where nothing but the package was imported, and matplotlib only when it draws."""
+    named = sorted(set(re.findall(r"`(diffpeaks\.[\w.]+)", README)))
+    assert len(named) >= 3
+    code = f"import sys, diffpeaks\n{chr(10).join(named)}\nassert 'matplotlib' not in sys.modules"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("path", re.findall(r"\]\((?!http)([^)#]+)\)", README))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from clouds import general_position, rows_of
 
-from diffpeaks import NeighborGraph, neighbor_graph
+from diffpeaks import NeighborGraph, _frozen, neighbor_graph
+from diffpeaks.neighbors.choice import SEARCHES
 
 
 def test_it_cannot_be_changed():
@@ -57,3 +58,48 @@ def test_up_to_a_distance_takes_what_the_rows_hold():
     assert lists.up_to(0.3).radius == 0  # a list may end before the ball does
     assert balls.up_to(0.3).radius == balls.within(0.3).radius == 0.3
     assert balls.up_to(9.0).radius == 0.8
+
+
+def read_only_view(values):
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def test_it_does_not_share_what_can_be_changed_elsewhere():
+    """An array may be read-only while the one that it is a view of is not."""
+    known = neighbor_graph(general_position(0), 5)
+    for view in (read_only_view, lambda a: read_only_view(read_only_view(a)), lambda a: read_only_view(a)[:]):
+        parts = [values.copy() for values in (known.indptr, known.indices, known.distances)]
+        graph = NeighborGraph(*(view(values) for values in parts))
+        for values in parts:
+            values[:] = 2**30
+        assert rows_of(graph) == rows_of(known)
+        np.testing.assert_array_equal(graph.indptr, known.indptr)
+        np.testing.assert_array_equal(graph.distances, known.distances)
+
+
+def test_it_does_not_share_memory_of_others_that_can_be_changed(tmp_path):
+    known = neighbor_graph(general_position(0), 5)
+    held = bytearray(known.indices.tobytes())
+    by_bytes = np.frombuffer(memoryview(held).toreadonly(), np.int32)
+    known.indices.tofile(tmp_path / "indices")
+    mapped = {mode: np.memmap(tmp_path / "indices", np.int32, mode) for mode in ("r", "r+", "c")}
+    for given, shared in (
+        (by_bytes, False),
+        (np.frombuffer(bytes(held), np.int32), True),
+        (mapped["r"], True),
+        (mapped["r"][:], True),
+        (read_only_view(mapped["r+"]), False),
+        (read_only_view(mapped["c"]), False),
+    ):
+        graph = NeighborGraph(known.indptr, given, known.distances)
+        assert np.shares_memory(graph.indices, given) == shared
+
+
+@pytest.mark.parametrize("search", list(SEARCHES))
+def test_what_a_search_found_is_not_copied(search, monkeypatch):
+    is_frozen, answers = _frozen._is_frozen, []
+    monkeypatch.setattr(_frozen, "_is_frozen", lambda array: answers.append(is_frozen(array)) or answers[-1])
+    neighbor_graph(general_position(0), 5, search=search)
+    assert answers == [True] * 3

@@ -176,7 +176,7 @@ def test_reaching_has_a_radius_for_each_point(search, metric):
     assert near[owners, found.indices].all()
 
 
-@pytest.mark.parametrize(("p", "scale"), [(100, 1e-4), (100, 1e3), (3, 1e-120), (12, 1e30), (0.5, 1.0)])
+@pytest.mark.parametrize(("p", "scale"), [(100, 1e-4), (100, 1e3), (3, 1e-120), (12, 1e30), (1.5, 1e-60)])
 def test_minkowski_of_any_order_at_any_scale(p, scale):
     X = general_position(0)
     params = {"p": p}
@@ -234,6 +234,23 @@ def test_one_direction_is_a_tie_under_cosine(search):
     X = random.normal(size=3) * random.uniform(0.1, 10, size=(40, 1))
     graph = neighbor_graph(X, 5, metric="cosine", search=search)
     assert graph.indices[:5].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [3, 8, 17])
+def test_searches_agree_where_most_cosine_distances_count_as_zero(d, dtype):
+    far = 1e6 if dtype == np.float32 else 1e15
+    X = (far + np.random.RandomState(0).randn(900, d)).astype(dtype)
+    for ask in (
+        {"n_neighbors": 9},
+        {"radius": 1e-15},
+        {"radius": 1e-30},
+        {"n_neighbors": 3, "radius": 1e-14},
+    ):
+        first, *others = (neighbor_graph(X, **ask, metric="cosine", search=search) for search in SEARCHES)
+        for other in others:
+            np.testing.assert_array_equal(first.indices, other.indices)
+            np.testing.assert_array_equal(first.distances, other.distances)
 
 
 def test_powers_that_vanish_do_not_hide_neighbours():

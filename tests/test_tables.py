@@ -186,6 +186,10 @@ def test_what_is_no_metric_is_taken_when_it_is_named():
     squared = neighbor_graph(X, 7, metric="sqeuclidean")
     assert_same(from_arrays(distances=squared.distances.reshape(80, 7), metric="sqeuclidean"), squared)
     assert_same(from_arrays(distances=squared.distances.reshape(80, 7), metric="precomputed"), squared)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    product = neighbor_graph(unit, 7, metric="inner_product")
+    tables = product.indices.reshape(80, 7), product.distances.reshape(80, 7)
+    assert_same(NeighborGraph.from_arrays(*tables, metric="inner_product"), product)
 
 
 @pytest.mark.parametrize("estimator", [DensityPeaks, DensityDBSCAN, KernelDiffusion])

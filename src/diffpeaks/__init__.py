@@ -1,5 +1,8 @@
 """Density-based clustering with kernel diffusion."""
 
+from importlib import import_module
+from types import ModuleType
+
 from diffpeaks._density_dbscan import DensityDBSCAN
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity
@@ -28,3 +31,15 @@ __all__ = [
     "neighbor_graph",
     "plan",
 ]
+
+_LATE = ("baselines", "datasets", "metrics", "plotting")  # rooms that are imported when they are first named
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATE:
+        return import_module(f"diffpeaks.{name}")
+    raise AttributeError(f"module 'diffpeaks' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LATE]

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import validate_data
 
+from diffpeaks._validation import check_given
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import graph_from_tables, is_precomputed
 
@@ -67,6 +68,7 @@ def validated(estimator: Any, X: Any, reset: bool) -> Any:
         estimator.n_features_in_ = X.n_samples
         vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a table
         return X
+    check_given(X)
     return validate_data(
         estimator,
         X,

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_SAMPLES = np.iinfo(np.int32).max
+_MAX_THREADS = 4096  # more than any machine has cores
+_EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
 BYTES_PER_NEIGHBOR = 4 + 8  # an int32 index and a float64 distance
 # Distances from a matrix product leave that much to a point itself, relative to the largest distance.
 _SELF_ROUNDING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-5}
@@ -26,6 +28,8 @@ def n_threads(n_jobs: int | None) -> int:
         raise TypeError(f"n_jobs={n_jobs!r} must be an integer, or None for all cores")
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use a positive number, or None for all cores")
+    if n_jobs > _MAX_THREADS:
+        raise ValueError(f"n_jobs={n_jobs} must be at most {_MAX_THREADS} threads; use None for all cores")
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
@@ -33,6 +37,31 @@ def some_of(values: NDArray[Any], most: int = 5) -> str:
     """The first few values and how many there are in all, for a message."""
     shown = ", ".join(str(value) for value in values[:most])
     return f"[{shown}{', ...' if len(values) > most else ''}] ({len(values)} in all)"
+
+
+def check_unmasked(name: str, values: Any) -> None:
+    """Refuse masked values, which numpy would take for numbers, naming the rows."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        rows = np.flatnonzero(np.ma.getmaskarray(values).reshape(len(values), -1).any(axis=1))
+        raise ValueError(
+            f"{name} is masked in rows {some_of(rows)}; drop these rows, or impute what is masked, for "
+            "example with .filled(...)"
+        )
+
+
+def check_given(X: Any) -> None:
+    """Refuse values that a conversion to floats would change: masked ones, and integers beyond 2^53."""
+    check_unmasked("X", X)
+    values = X.data if hasattr(X, "tocsr") and hasattr(X, "data") else np.asarray(X)
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return
+    low, high = int(values.min()), int(values.max())
+    if low < -_EXACT_INTEGERS or high > _EXACT_INTEGERS:
+        raise ValueError(
+            f"X holds {high if high > _EXACT_INTEGERS else low}; beyond {_EXACT_INTEGERS} in size a "
+            "float64 does not hold every integer; subtract an offset or rescale X, or give "
+            "X.astype(np.float64) to accept the rounding"
+        )
 
 
 def check_finite(X: Any) -> None:
@@ -108,13 +137,36 @@ def check_n_neighbors(n_neighbors: Any, n_samples: int) -> int:
     return int(n_neighbors)
 
 
-def check_positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: Any, remedy: str = "") -> float:
     """A finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if not is_number(value):
         raise TypeError(f"{name} must be a number above 0, got {value!r}")
     if not (value > 0 and np.isfinite(value)):
-        raise ValueError(f"{name}={value} must be a finite number above 0")
+        raise ValueError(f"{name}={value} must be a finite number above 0" + (remedy and f"; {remedy}"))
     return float(value)
+
+
+def check_radius(radius: Any) -> float:
+    """The radius of a ball that holds some points and not all."""
+    remedy = (
+        "take one from distances, such as the median of neighbor_graph(X, n_neighbors=10).reach; for all "
+    )
+    return check_positive("radius", radius, remedy + "points use n_neighbors=n_samples")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def check_memory_limit(memory_limit: Any) -> int | None:
+    """A number of bytes, or None for no limit."""
+    if memory_limit is None:
+        return None
+    if isinstance(memory_limit, bool) or not isinstance(memory_limit, (int, np.integer)):
+        raise TypeError(f"memory_limit must be an integer number of bytes, got {memory_limit!r}")
+    if memory_limit < 1:
+        raise ValueError(f"memory_limit={memory_limit} must be at least 1 byte; use None for no limit")
+    return int(memory_limit)
 
 
 def check_graph_size(n_samples: int, n_entries: int) -> None:
@@ -139,6 +191,27 @@ def _physical_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return np.iinfo(np.int64).max  # unknown here: numpy's own MemoryError is the bound
+
+
+def check_claims(n_neighbors: Any, shortest: int, radius: Any, recall: Any, recall_error: Any) -> None:
+    """Refuse what a graph cannot say of its rows, of which the shortest has that length."""
+    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
+        raise TypeError(f"n_neighbors must be an integer or None, got {n_neighbors!r}")
+    if not 1 <= n_neighbors <= shortest:
+        raise ValueError(
+            f"n_neighbors={n_neighbors} must lie in 1 .. {shortest}, the length of the shortest row; give "
+            "None for that length"
+        )
+    numbers = {"radius": radius, "recall": 1.0 if recall is None else recall, "recall_error": recall_error}
+    for name, value in numbers.items():
+        if not is_number(value):
+            raise TypeError(f"{name} must be a number, got {value!r}")
+    if not radius >= 0:
+        raise ValueError(f"radius={radius} must be a number of at least 0; 0 says that it is not known")
+    if recall is not None and not 0 <= recall <= 1:
+        raise ValueError(f"recall={recall} must lie in 0 .. 1, or be None where it is not known")
+    if not 0 <= recall_error <= 1:
+        raise ValueError(f"recall_error={recall_error} must lie in 0 .. 1; 0 says that a recall is exact")
 
 
 def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:

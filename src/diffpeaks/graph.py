@@ -11,12 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from diffpeaks._frozen import freeze, frozen
 from diffpeaks._native import first_fault, some_asymmetric
 from diffpeaks._validation import (
+    check_claims,
     check_graph_size,
     check_integers,
     check_n_neighbors,
     check_point_indices,
+    check_unmasked,
     n_threads,
 )
 from diffpeaks.graph_file import read_graph_file, write_graph_file
@@ -75,39 +78,25 @@ class NeighborGraph:
                 f"got an array of shape {indptr.shape}"
             )
         for name in ("indices", "distances"):
+            check_unmasked(name, getattr(self, name))
             shape = np.shape(getattr(self, name))
             if shape != (indptr[-1],):
                 raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
         check_graph_size(len(indptr) - 1, 0)
-        self._freeze("indptr", indptr, np.int64)
-        self._freeze("indices", check_point_indices(self.indices, indptr), np.int32)
-        self._freeze("distances", self.distances, _real_dtype(self.distances))
+        kept = {
+            "indptr": frozen(indptr, np.int64),
+            "indices": frozen(check_point_indices(self.indices, indptr), np.int32),
+            "distances": frozen(self.distances, _real_dtype(self.distances)),
+        }
+        for name, values in kept.items():
+            object.__setattr__(self, name, values)
         row, fault = first_fault(self.indptr, self.indices, self.distances)
         if fault:
             raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
-        self._check_claims(int(self.degrees.min()))
-
-    def _check_claims(self, shortest: int) -> None:
+        shortest = int(self.degrees.min())
         if self.n_neighbors is None:
             object.__setattr__(self, "n_neighbors", shortest)
-        elif not 1 <= self.n_neighbors <= shortest or self.n_neighbors != int(self.n_neighbors):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} must be an integer from 1 to {shortest}, the length of the "
-                "shortest row"
-            )
-        if not self.radius >= 0:
-            raise ValueError(f"radius={self.radius} must be a number of at least 0")
-        if self.recall is not None and not 0 <= self.recall <= 1:
-            raise ValueError(f"recall={self.recall} must lie in 0 .. 1, or be None where it is not known")
-
-    def _freeze(self, name: str, values: ArrayLike, dtype: Any) -> None:
-        """Keep an array that nobody can change: a copy, unless it is read-only already."""
-        frozen = np.ascontiguousarray(values, dtype)
-        if frozen.flags.writeable:
-            frozen = frozen.copy() if frozen is values or np.may_share_memory(frozen, values) else frozen
-        frozen = frozen.view()
-        frozen.flags.writeable = False
-        object.__setattr__(self, name, frozen)
+        check_claims(self.n_neighbors, shortest, self.radius, self.recall, self.recall_error)
 
     @classmethod
     def from_arrays(
@@ -127,7 +116,8 @@ class NeighborGraph:
         metric : str
             What the distances are. Those of a true metric ("euclidean", "manhattan", "chebyshev") are held
             to the triangle inequality on a sample of rows, which squared distances break unless the points
-            fill dozens of dimensions; "cosine", "precomputed" and the others are not.
+            fill dozens of dimensions; "cosine", "inner_product" (1 - x.y), "precomputed" and the others are
+            not.
         search : str
             How the neighbours were found, for `graph.search`.
 
@@ -142,7 +132,7 @@ class NeighborGraph:
         points, lengths = checked_tables(indices, distances)
         rows = rows_of_tables(points, lengths)
         for values in rows:
-            values.flags.writeable = False  # nobody else has them: no copy is needed
+            freeze(values)  # nobody else has them: no copy is needed
         complete = np.all(np.diff(rows[0]) == len(points))  # every row holds every point
         graph = cls(*rows, radius=np.inf if complete else 0.0, search=search)
         check_triangles(points, lengths, metric)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffpeaks._native import move_self_first, sort_rows
-from diffpeaks._validation import check_graph_size, check_self_distances, n_threads
+from diffpeaks._validation import check_graph_size, check_self_distances, check_unmasked, n_threads
 
 # Their distances obey the triangle inequality, and squares of them do not.
 _TRUE_METRICS = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev"}
@@ -18,6 +18,8 @@ _TRIANGLE_ROUNDING = 1e-2  # of a row's reach, the most that rounding or a compr
 
 def checked_tables(indices: ArrayLike, distances: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both as arrays of one shape, points and distances; what cannot be these is refused."""
+    for name, table in (("indices", indices), ("distances", distances)):
+        check_unmasked(name, table)
     points, lengths = np.asarray(indices), np.asarray(distances)
     if points.dtype.kind not in "iu":
         swapped = points.dtype.kind == "f" and lengths.dtype.kind in "iu"
@@ -61,10 +63,10 @@ def rows_of_tables(
 def check_metric_of_tables(metric: str) -> None:
     from sklearn.neighbors import VALID_METRICS
 
-    if metric not in VALID_METRICS["brute"]:
+    known = sorted([*VALID_METRICS["brute"], "inner_product"])
+    if metric not in known:
         raise ValueError(
-            f"metric={metric!r} is unknown; use 'precomputed' for distances of any kind, or one of "
-            f"{sorted(VALID_METRICS['brute'])}"
+            f"metric={metric!r} is unknown; use 'precomputed' for distances of any kind, or one of {known}"
         )
 
 

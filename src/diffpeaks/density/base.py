@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, validated, whole_fit, with_input_tags
-from diffpeaks._validation import check_n_neighbors, check_positive
+from diffpeaks._validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet, check_features, searchable
 
@@ -125,5 +125,5 @@ def nearest_or_all(graph: NeighborGraph, n_neighbors: int | None) -> NeighborGra
 def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
     """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
     if radius != "auto":
-        return check_positive("radius", radius)
+        return check_radius(radius)
     return points.typical_radius(settled_n_neighbors(n_neighbors, points))

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks._validation import check_finite, check_positive, n_threads
+from diffpeaks._validation import check_finite, check_given, check_memory_limit, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cell_search import ApproximateSearch
 from diffpeaks.neighbors.choice import check_search
@@ -70,7 +70,8 @@ def neighbor_graph(
     memory_limit : int, optional
         Bytes that the search may take beside X and the graph. The searches "cells" and "brute" then
         work in chunks, as small as needed; the others refuse a limit below what they take, which
-        `plan` predicts.
+        `plan` predicts. Balls are counted when they are found: for a moment they may take twice the
+        size of the graph more. An index of another library cannot be limited.
 
     Examples
     --------
@@ -81,10 +82,15 @@ def neighbor_graph(
     if not isinstance(search, (str, ApproximateSearch)):
         if is_precomputed(metric):
             raise ValueError(f"search={search!r} needs points, not distances; use search='auto'")
+        if check_memory_limit(memory_limit) is not None:
+            raise ValueError(
+                f"memory_limit={memory_limit} cannot bind search={search!r}, an index with its own memory; "
+                "use memory_limit=None, or search='cells' or 'brute'"
+            )
         X = _checked_points(X, metric)
         space = space_of(X, metric, metric_params)
         return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
-    points = searchable(X, metric, search, n_jobs, metric_params, memory_limit)
+    points = searchable(X, metric, search, n_jobs, metric_params, memory_limit, n_neighbors)
     if n_neighbors is None and radius is None and isinstance(points, PointSet):
         raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
     return points.graph(n_neighbors, radius)
@@ -107,10 +113,10 @@ def searchable(
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
     memory_limit: int | None = None,
+    n_neighbors: int | None = None,
 ) -> PointSet | GivenGraph:
-    """X with its metric and search, checked."""
-    if memory_limit is not None:
-        memory_limit = int(check_positive("memory_limit", memory_limit))
+    """X with its metric and search, checked; with a limit of memory, `n_neighbors` are sought at most."""
+    memory_limit = check_memory_limit(memory_limit)
     X = graph_from_tables(X)
     check_search(search)
     if is_precomputed(metric):
@@ -118,18 +124,19 @@ def searchable(
             raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
         if search not in ("auto", "exact", "brute"):
             raise ValueError(f"search={search!r} needs points, not distances; use 'auto' or 'brute'")
-        if isinstance(X, NeighborGraph):
-            return GivenGraph(X)
-        if sp.issparse(X):
-            return GivenGraph(graph_from_sparse(X))
-        return PointSet(space_from_matrix(X), "brute", n_jobs, memory_limit)
+        if isinstance(X, NeighborGraph) or sp.issparse(X):
+            if memory_limit is not None:
+                raise ValueError(f"memory_limit={memory_limit} has no effect: in a graph nothing is searched")
+            return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X))
+        return PointSet(space_from_matrix(X), "brute", n_jobs, memory_limit, n_neighbors)
     X = _checked_points(X, metric)
-    return PointSet(space_of(X, metric, metric_params), search, n_jobs, memory_limit)
+    return PointSet(space_of(X, metric, metric_params), search, n_jobs, memory_limit, n_neighbors)
 
 
 def _checked_points(X: Any, metric: Any) -> Any:
     if isinstance(X, NeighborGraph):
         raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
+    check_given(X)
     X = check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
     )

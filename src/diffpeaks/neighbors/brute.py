@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._native import keep_nearest
@@ -19,12 +20,38 @@ from diffpeaks.neighbors.contract import (
     Neighbors,
     Space,
     at_most,
+    can_join,
     concatenated,
     first_of_rows,
 )
 
-_BLOCK_ENTRIES = 1 << 23  # of all threads together
+_BLOCK_BYTES = 1 << 29  # of all threads together
+_BYTES_PER_ENTRY = 64  # a value, and what selects among values where all of them are ties
+Answer = TypeVar("Answer")
 _SUBSET = 16  # columns looked at for each neighbour wanted, to bound how far the last one is
+
+
+def values_each(space: Space) -> int:
+    """Numbers that are stored of a point, on average."""
+    points = space.points
+    return points.nnz // points.shape[0] + 1 if sp.issparse(points) else points.shape[1]
+
+
+def bytes_for_query(space: Space, n_points: int) -> int:
+    """Memory for a query that is compared with so many points of a space, at most."""
+    value = 8 + 3 * np.dtype(space.dtype).itemsize  # it is centred in double, scaled, and joined with columns
+    return _BYTES_PER_ENTRY * n_points + value * values_each(space)
+
+
+def bytes_for_points(space: Space, n_points: int, n_threads: int) -> int:
+    """Memory that so many points of a space take on the other side of the comparison, at most."""
+    if not space.divisible:
+        return 0  # they are distances themselves
+    n_values = values_each(space) * (3 if sp.issparse(space.points) else 1)  # with places
+    distinct = 64 + np.dtype(space.dtype).itemsize * n_values  # which of them differ, and those alone
+    if can_join(space) or sp.issparse(space.points):
+        return n_points * (distinct + 8 * (n_values + 2))
+    return n_points * (distinct + n_threads * 64 * n_values)  # scikit-learn copies what it compares
 
 
 class BruteSearch(ExactSearch):
@@ -36,9 +63,9 @@ class BruteSearch(ExactSearch):
 
     name = "brute"
 
-    def __init__(self, space: Space, n_threads: int, block_entries: int = _BLOCK_ENTRIES) -> None:
+    def __init__(self, space: Space, n_threads: int, block_bytes: int = _BLOCK_BYTES) -> None:
         self.space, self.n_threads = space, n_threads
-        self._block_entries = min(block_entries, _BLOCK_ENTRIES)
+        self._block_bytes = min(block_bytes, _BLOCK_BYTES)
         self._locations = space.locations()
         distinct = self._locations.all_distinct
         self._distinct = space if distinct else space.restricted(self._locations.representatives)
@@ -49,15 +76,24 @@ class BruteSearch(ExactSearch):
         # the n-th smallest of every stride-th column bounds the n-th smallest of all
         stride = max(1, n_locations // (_SUBSET * n_nearest))
 
-        def select(block: Any) -> Neighbors:
+        indices = np.empty((queries.shape[0], n_neighbors), np.int32)
+        distances = np.empty((queries.shape[0], n_neighbors), self.space.dtype)
+
+        def select(part: slice) -> None:
+            block = queries[part]
             values, slack = self._distinct.block(block)
             subset = np.partition(values[:, ::stride], n_nearest - 1, axis=1)
             near = values <= subset[:, n_nearest - 1 : n_nearest] + 2 * slack
             rows = _kept_nearest(_candidates(values, near), slack, n_nearest)
             rows = self.space.settle(block, self._locations.points_at(rows, n_neighbors), 1)
-            return first_of_rows(rows, n_neighbors)
+            rows = first_of_rows(rows, n_neighbors)
+            indices[part] = rows.indices.reshape(-1, n_neighbors)
+            distances[part] = rows.distances.reshape(-1, n_neighbors)
 
-        return self._in_blocks(queries, select)
+        for _ in self._in_blocks(queries.shape[0], select):
+            pass
+        indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_neighbors
+        return Neighbors(indptr, indices.ravel(), distances.ravel())
 
     def within(self, queries: Any, radius: float) -> Neighbors:
         return self._at_most(self._distinct, queries, np.broadcast_to(radius, self.space.points.shape[0]))
@@ -69,27 +105,28 @@ class BruteSearch(ExactSearch):
         farthest = self._locations.largest(reach.astype(np.float64))
         limit = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
 
-        def select(block: Any) -> Neighbors:
+        def select(part: slice) -> Neighbors:
+            block = queries[part]
             values, slack = distinct.block(block)
             rows = self._locations.points_at(_candidates(values, values <= limit + slack))
             rows = self.space.settle(block, rows, 1)
             return at_most(rows, reach[rows.indices])
 
-        return self._in_blocks(queries, select)
-
-    def _in_blocks(self, queries: Any, select: Callable[[Any], Neighbors]) -> Neighbors:
-        n_queries = queries.shape[0]
-        step = max(1, self._block_entries // (self.n_threads * self._locations.n_locations))
-        blocks = [queries[first : first + step] for first in range(0, n_queries, step)]
         parts: list[Neighbors] = []
         n_entries = 0
+        for rows in self._in_blocks(queries.shape[0], select):
+            n_entries += len(rows.indices)
+            check_graph_size(queries.shape[0], n_entries)
+            parts.append(rows)
+        return concatenated(parts)
+
+    def _in_blocks(self, n_queries: int, select: Callable[[slice], Answer]) -> Iterator[Answer]:
+        each = bytes_for_query(self.space, self._locations.n_locations)
+        step = max(1, self._block_bytes // (self.n_threads * each))
+        blocks = [slice(first, first + step) for first in range(0, max(n_queries, 1), step)]
         # one thread a block; the product inside it must not start threads of its own
         with ONE_BLAS_THREAD, ThreadPoolExecutor(self.n_threads) as pool:
-            for part in pool.map(select, blocks):
-                n_entries += len(part.indices)
-                check_graph_size(n_queries, n_entries)
-                parts.append(part)
-        return concatenated(parts)
+            yield from pool.map(select, blocks)
 
 
 def _candidates(values: NDArray[Any], near: NDArray[np.bool_]) -> Neighbors:

@@ -23,6 +23,7 @@ from diffpeaks.order import NO_POINT
 
 SAMPLE_PER_CELL = 16
 _ROUNDS = 2
+NO_CELL = -1  # of a point that lies where another one does, which stands for it
 _BLOCK_ROWS = 256
 SQUARES = Measure(2.0, squared=True)
 _FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -81,33 +82,57 @@ def _ordered(centroids: NDArray[Any], scale: float, n_threads: int) -> NDArray[A
     return centroids[np.argsort(nearest, kind="stable")]
 
 
+def members_by_cell(cell_of: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Rows in the order of their cells, without those that have none."""
+    order = np.argsort(cell_of, kind="stable").astype(np.int32)
+    return order[np.count_nonzero(cell_of == NO_CELL) :]
+
+
 def packed_cells(
     table: Any, tails: Any, cell_of: NDArray[np.int32], centroids: Any, scale: float, n_threads: int
 ) -> PackedCells:
-    """Rows of coordinates in their cells, padded to whole panels."""
-    sizes = np.bincount(cell_of, minlength=len(centroids))
+    """Rows of coordinates in their cells, padded to whole panels; those that have no cell are left out."""
+    order = members_by_cell(cell_of)
+    sizes = np.bincount(cell_of[order], minlength=len(centroids))
     starts = offsets(-(-sizes // PANEL_WIDTH) * PANEL_WIDTH)
     slot_point = np.full(starts[-1], NO_POINT, np.int32)
     skipped = np.repeat(starts[:-1] - offsets(sizes)[:-1], sizes)
-    slot_point[np.arange(len(table)) + skipped] = np.argsort(cell_of, kind="stable")
+    slot_point[np.arange(len(order)) + skipped] = order
     packed = PackedCells(centroids, scale, starts, slot_point, padded(table.shape[1]))
     packed.pack(table, tails, slot_point, n_threads)
     return packed
 
 
 class CellTable:
-    """Points in about `n_cells` cells: which cell is each point's, and the members packed for the join."""
+    """Points in about `n_cells` cells: which cell is each point's, and the members packed for the join.
 
-    def __init__(self, coordinates: Coordinates, n_cells: int, n_threads: int) -> None:
+    Points that are `repeats` of others are no members.
+    """
+
+    def __init__(
+        self,
+        coordinates: Coordinates,
+        n_cells: int,
+        n_threads: int,
+        repeats: NDArray[np.bool_] | None = None,
+    ) -> None:
         self.coordinates, self._n_threads = coordinates, n_threads
-        sample = _sample(coordinates.table, SAMPLE_PER_CELL * n_cells)
+        sample = _sample(coordinates.table, repeats, SAMPLE_PER_CELL * n_cells)
         rows = _ordered(k_means(sample, n_cells, coordinates.scale, n_threads), coordinates.scale, n_threads)
         self._search = CentroidSearch(rows, coordinates.scale, n_threads)
         self.cell_of = self.cells_of(coordinates.table)
         self.centroids = rows.astype(np.float64)
-        self.sizes = np.bincount(self.cell_of, minlength=self.n_cells)
+        self.member_cell_of = self.cell_of
+        if repeats is not None:
+            self.member_cell_of = np.where(repeats, np.int32(NO_CELL), self.cell_of)
+        self.sizes = np.bincount(self.cell_of[self.member_cell_of != NO_CELL], minlength=self.n_cells)
         self.packed = packed_cells(
-            coordinates.table, coordinates.tails, self.cell_of, self.centroids, coordinates.scale, n_threads
+            coordinates.table,
+            coordinates.tails,
+            self.member_cell_of,
+            self.centroids,
+            coordinates.scale,
+            n_threads,
         )
 
     @property
@@ -138,7 +163,10 @@ class CellTable:
         return largest
 
 
-def _sample(table: NDArray[Any], n_sample: int) -> NDArray[Any]:
-    if n_sample >= len(table):
-        return table
-    return table[np.sort(np.random.RandomState(0).choice(len(table), n_sample, replace=False))]
+def _sample(table: NDArray[Any], repeats: NDArray[np.bool_] | None, n_sample: int) -> NDArray[Any]:
+    """Some rows that are no repeats."""
+    n_distinct = len(table) if repeats is None else len(table) - np.count_nonzero(repeats)
+    if n_sample >= n_distinct:
+        return table if repeats is None else table[~repeats]
+    chosen = np.sort(np.random.RandomState(0).choice(n_distinct, n_sample, replace=False))
+    return table[chosen if repeats is None else np.flatnonzero(~repeats)[chosen]]

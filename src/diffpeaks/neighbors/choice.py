@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from diffpeaks.neighbors.brute import BruteSearch
-from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch, bytes_for_cells
-from diffpeaks.neighbors.chunked import ChunkedSearch
-from diffpeaks.neighbors.contract import Search, Space
-from diffpeaks.neighbors.join import can_join
-from diffpeaks.neighbors.trees import TreeSearch, bytes_for_tree
+from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch
+from diffpeaks.neighbors.contract import Search, Space, can_join
+from diffpeaks.neighbors.limited import limited_search
+from diffpeaks.neighbors.trees import TreeSearch
 
 SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "cells": CellSearch, "brute": BruteSearch}
 CHOICES = ("auto", "exact", "approximate", *SEARCHES)
 # Multiplications of all pairs up to which "auto" stays exact: some seconds on two cores. It depends on
 # the data alone, so that the same data get the same graph on every machine.
 AFFORDABLE = 2.0**40
-_SMALLEST_CHUNK = 1024
-_BYTES_PER_ENTRY = 32  # of a block of brute force: a value, and what selects among values
 
 
 def check_search(search: Any) -> None:
@@ -28,12 +25,14 @@ def check_search(search: Any) -> None:
         )
 
 
-def search_for(search: Any, space: Space, n_threads: int, memory_limit: int | None = None) -> Search:
-    """A search in the space: as named, or as the space suggests."""
+def search_for(
+    search: Any, space: Space, n_threads: int, memory_limit: int | None = None, n_neighbors: int = 1
+) -> Search:
+    """A search in the space, as named or as the space suggests; a limit must know how many are sought."""
     make = _chosen(search, space)
     if memory_limit is None:
         return make(space, n_threads)
-    return _within_memory(make, space, n_threads, memory_limit)
+    return limited_search(make, space, n_threads, memory_limit, n_neighbors)
 
 
 def _chosen(search: Any, space: Space) -> Any:
@@ -48,29 +47,6 @@ def _chosen(search: Any, space: Space) -> Any:
     if isinstance(search, ApproximateSearch) and _exact(space) is TreeSearch:
         search = TreeSearch  # which finds them all, and sooner
     return SEARCHES.get(search, search)
-
-
-def _within_memory(make: Any, space: Space, n_threads: int, memory_limit: int) -> Search:
-    """A search that takes no more memory than that beside points and graph."""
-    n_samples, n_features = space.points.shape
-    if make is BruteSearch:
-        return BruteSearch(space, n_threads, max(1, memory_limit // _BYTES_PER_ENTRY))
-    if make is TreeSearch:
-        needed = bytes_for_tree(n_samples, n_features, space.dtype)
-    else:
-        needed = bytes_for_cells(n_samples, n_features, space.dtype, approximate=make is not CellSearch)
-    if needed <= memory_limit:
-        return make(space, n_threads)
-    least = bytes_for_cells(_SMALLEST_CHUNK, n_features, space.dtype, approximate=False)
-    if make is not CellSearch or memory_limit < least:
-        raise ValueError(
-            f"memory_limit={memory_limit} is below the {needed} bytes that this search takes beside X and "
-            f"the graph; raise it, or use search='cells', which works in chunks from {least} bytes on"
-        )
-    chunk_size = _SMALLEST_CHUNK
-    while bytes_for_cells(2 * chunk_size, n_features, space.dtype, approximate=False) <= memory_limit:
-        chunk_size *= 2
-    return ChunkedSearch(space, n_threads, CellSearch, chunk_size)
 
 
 def _exact(space: Space) -> type[Search]:

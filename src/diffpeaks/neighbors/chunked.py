@@ -10,56 +10,106 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import sort_rows
 from diffpeaks.graph import offsets
-from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Search, Space, first_of_rows
+from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
+from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Search, Space
+
+
+def bytes_for_merging(n_neighbors: int, dtype: Any) -> int:
+    """Memory that the answer for one query takes until it is merged into the result, at most."""
+    return 6 * n_neighbors * (4 + np.dtype(dtype).itemsize) + 128
 
 
 class ChunkedSearch(ExactSearch):
-    """Exact where the search of a chunk is: what is nearest of all is nearest in its chunk."""
+    """Exact where the search of a chunk is: what is nearest of all is nearest in its chunk.
 
-    def __init__(self, space: Space, n_threads: int, search: type[Search], chunk_size: int) -> None:
-        self.space, self.n_threads, self.name = space, n_threads, search.name
-        self._search, self._chunk_size = search, chunk_size
+    `make` makes the search of a chunk, and `block_size` queries are asked at a time.
+    """
+
+    def __init__(
+        self, space: Space, name: str, make: Callable[[Space], Search], chunk_size: int, block_size: int
+    ) -> None:
+        self.space, self.name, self._make = space, name, make
+        self._chunk_size, self._block_size = chunk_size, block_size
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
-        def ask(search: Search, chunk: slice) -> Neighbors:
-            return search.nearest(queries, min(n_neighbors, len(search.space.points)))
+        n_queries, n_points = queries.shape[0], self.space.points.shape[0]
+        if n_neighbors > n_points:
+            raise ValueError(
+                f"n_neighbors={n_neighbors} is above the number of points, {n_points}; use fewer neighbours"
+            )
+        indices = np.empty((n_queries, n_neighbors), np.int32)
+        distances = np.empty((n_queries, n_neighbors), self.space.dtype)
 
-        rows = self._merged(ask, n_neighbors)
-        return first_of_rows(rows, n_neighbors)
+        def ask(search: Search, chunk: slice, block: slice) -> None:
+            n_new, n_held = min(n_neighbors, chunk.stop - chunk.start), min(n_neighbors, chunk.start)
+            rows = search.nearest(queries[block], n_new)
+            found = rows.indices.reshape(-1, n_new) + np.int32(chunk.start)
+            _merge((indices[block], distances[block]), n_held, (found, rows.distances.reshape(-1, n_new)))
+
+        self._ask_all(n_queries, ask)
+        indptr = np.arange(n_queries + 1, dtype=np.int64) * n_neighbors
+        return Neighbors(indptr, indices.ravel(), distances.ravel())
 
     def within(self, queries: Any, radius: float) -> Neighbors:
-        return self._merged(lambda search, chunk: search.within(queries, radius), None)
+        return self._stacked(queries, lambda search, chunk, rows: search.within(rows, radius))
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
-        return self._merged(lambda search, chunk: search.reaching(queries, reach[chunk]), None)
+        return self._stacked(queries, lambda search, chunk, rows: search.reaching(rows, reach[chunk]))
 
-    def _merged(self, ask: Callable[[Search, slice], Neighbors], most: int | None) -> Neighbors:
-        """The answers of all chunks as one, at most `most` in a row."""
-        merged: Neighbors | None = None
-        for chunk in self._chunks():
-            search = self._search(self.space.restricted(chunk), self.n_threads)
-            rows = ask(search, chunk)
+    def _stacked(self, queries: Any, answer: Callable[[Search, slice, Any], Neighbors]) -> Neighbors:
+        """What all chunks answer, as one: rows of any length."""
+        answers: dict[int, list[Neighbors]] = {}
+
+        def ask(search: Search, chunk: slice, block: slice) -> None:
+            rows = answer(search, chunk, queries[block])
             rows = rows._replace(indices=rows.indices + np.int32(chunk.start))
-            merged = rows if merged is None else _joined(merged, rows, most, self.n_threads)
-        assert merged is not None  # there is at least one point
-        return merged
+            answers.setdefault(block.start, []).append(rows)
 
-    def _chunks(self) -> Iterator[slice]:
-        n_points = self.space.points.shape[0]
-        for first in range(0, n_points, self._chunk_size):
-            yield slice(first, min(first + self._chunk_size, n_points))
+        self._ask_all(queries.shape[0], ask)
+        lengths = [sum(np.diff(rows.indptr) for rows in found) for found in answers.values()]
+        indptr = offsets(np.concatenate(lengths))
+        indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], self.space.dtype)
+        for block in _slices(queries.shape[0], self._block_size):
+            part = slice(indptr[block.start], indptr[block.stop])
+            own = indptr[block.start : block.stop + 1] - part.start
+            # given up one by one, so that the result and its parts are never held as a whole
+            _join_rows(answers.pop(block.start), own, indices[part], distances[part])
+        return Neighbors(indptr, indices, distances)
+
+    def _ask_all(self, n_queries: int, ask: Callable[[Search, slice, slice], None]) -> None:
+        """Ask the search of each chunk about each block of queries."""
+        with ONE_BLAS_THREAD:  # once, because it takes longer than to ask a small chunk
+            for chunk in _slices(self.space.points.shape[0], self._chunk_size):
+                search = self._make(self.space.restricted(chunk))
+                for block in _slices(n_queries, self._block_size):
+                    ask(search, chunk, block)
 
 
-def _joined(first: Neighbors, second: Neighbors, most: int | None, n_threads: int) -> Neighbors:
-    """Rows that hold what both hold, in the order (distance, index)."""
-    lengths = np.diff(first.indptr), np.diff(second.indptr)
-    indptr = offsets(lengths[0] + lengths[1])
-    indices = np.empty(indptr[-1], np.int32)
-    distances = np.empty(indptr[-1], first.distances.dtype)
-    from_second = np.repeat(np.tile([False, True], len(lengths[0])), np.stack(lengths, axis=1).ravel())
-    for which, rows in ((~from_second, first), (from_second, second)):
-        indices[which], distances[which] = rows.indices, rows.distances
-    sort_rows(indptr, indices, distances, n_threads)
-    rows = Neighbors(indptr, indices, distances)
-    enough = most is not None and int(np.diff(indptr).min(initial=most)) >= most
-    return first_of_rows(rows, most) if enough and most is not None else rows
+def _slices(n_rows: int, size: int) -> Iterator[slice]:
+    """Consecutive rows, so many at a time; one slice of nothing where there are none."""
+    for first in range(0, max(n_rows, 1), size):
+        yield slice(first, min(first + size, n_rows))
+
+
+def _merge(
+    held: tuple[NDArray[np.int32], NDArray[Any]], n_held: int, found: tuple[NDArray[np.int32], NDArray[Any]]
+) -> None:
+    """Put what was found among the first `n_held` of each row, in the order (distance, index)."""
+    indices, distances = (
+        np.concatenate([old[:, :n_held], new], axis=1) for old, new in zip(held, found, strict=True)
+    )
+    n_rows, width = indices.shape
+    sort_rows(np.arange(n_rows + 1, dtype=np.int64) * width, indices.ravel(), distances.ravel(), 1)
+    n_kept = min(width, held[0].shape[1])
+    held[0][:, :n_kept], held[1][:, :n_kept] = indices[:, :n_kept], distances[:, :n_kept]
+
+
+def _join_rows(
+    answers: list[Neighbors], indptr: NDArray[np.int64], indices: NDArray[np.int32], distances: NDArray[Any]
+) -> None:
+    """Fill rows with what all answers hold of them, in the order (distance, index)."""
+    owners = np.concatenate([np.repeat(np.arange(len(indptr) - 1), np.diff(rows.indptr)) for rows in answers])
+    order = np.argsort(owners, kind="stable")
+    indices[:] = np.concatenate([rows.indices for rows in answers])[order]
+    distances[:] = np.concatenate([rows.distances for rows in answers])[order]
+    sort_rows(indptr, indices, distances, 1)

@@ -56,6 +56,8 @@ class Space(Protocol):
     dtype: Any
     minkowski_order: float | None  # the p of a metric that a kd-tree understands
     settles_pairs: bool  # whether `settle` computes distances; if not, it keeps those of the candidates
+    divisible: bool  # whether queries can be compared with some of the points as with all
+    copied_bytes: int  # what the points take beside those that were given
 
     @property
     def measure(self) -> Measure | None:
@@ -126,11 +128,27 @@ class ExactSearch:
         return 1.0, 0.0
 
 
+def can_join(space: Space) -> bool:
+    """Whether distances are those of dense points in Euclidean space, or functions of these."""
+    return space.measure is not None and space.minkowski_order == 2
+
+
 def like(points: Any, X: Any) -> Any:
     """X in the form of the points: dense or sparse, and of their dtype."""
     if sp.issparse(points):
         return sp.csr_array(X).astype(points.dtype)
     return (X.toarray() if sp.issparse(X) else X).astype(points.dtype, copy=False)
+
+
+def copied_bytes(points: Any, X: Any) -> int:
+    """What points take that were made of X; nothing if they are X."""
+    if points is X:
+        return 0
+    return (
+        sum(values.nbytes for values in (points.data, points.indices, points.indptr))
+        if sp.issparse(points)
+        else points.nbytes
+    )
 
 
 def check_representable(distances: NDArray[Any]) -> None:
@@ -149,15 +167,32 @@ def pair_blocks(rows: Neighbors, values_each: int) -> Iterator[tuple[slice, Any,
 
 
 def concatenated(parts: list[Neighbors]) -> Neighbors:
-    """Rows of consecutive blocks of queries as one."""
+    """Rows of consecutive blocks of queries as one; the parts are given up on the way."""
     if len(parts) == 1:
         return parts[0]
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
-    return Neighbors(
-        offsets(lengths),
-        np.concatenate([part.indices for part in parts]),
-        np.concatenate([part.distances for part in parts]),
-    )
+    indptr = offsets(np.concatenate([np.diff(part.indptr) for part in parts]))
+    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], parts[0].distances.dtype)
+    last = len(indices)
+    while parts:
+        part = parts.pop()
+        first = last - len(part.indices)
+        indices[first:last], distances[first:last] = part.indices, part.distances
+        last = first
+    return Neighbors(indptr, indices, distances)
+
+
+def scattered(answers: list[tuple[NDArray[Any], Neighbors]], n_rows: int, dtype: Any) -> Neighbors:
+    """Rows that were found in parts, each with the places of its rows; the parts are given up on the way."""
+    lengths = np.zeros(n_rows, np.int64)
+    for which, rows in answers:
+        lengths[which] = np.diff(rows.indptr)
+    indptr = offsets(lengths)
+    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
+    while answers:
+        which, rows = answers.pop()
+        places = np.arange(len(rows.indices)) + np.repeat(indptr[which] - rows.indptr[:-1], lengths[which])
+        indices[places], distances[places] = rows.indices, rows.distances
+    return Neighbors(indptr, indices, distances)
 
 
 def first_of_rows(rows: Neighbors, n_neighbors: int) -> Neighbors:

@@ -15,7 +15,7 @@ _SAMPLE = 1024
 _COMPARED_SAMPLE = 768  # of which all pairs are compared
 _NEAR = 3  # neighbours within that sample
 _LISTED = 0.98  # share of the neighbours that a shortlist holds
-_FEWEST_FEATURES = 256  # below, there is little to save
+FEWEST_FEATURES = 256  # below, there is little to save
 _TRIED = (1, 2, 3, 4, 6, 8)  # numbers of directions, in blocks of features
 _MOST = 1 / 3  # of the features: beyond, directions do not save enough
 _FAR = 200.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
@@ -109,7 +109,7 @@ class Workload(NamedTuple):
 def coordinates_for(points: Any, workload: Workload, n_threads: int) -> Coordinates:
     """The coordinates that cost least for some work."""
     n_features = points.shape[1]
-    if n_features >= _FEWEST_FEATURES and len(points) > _SAMPLE:
+    if n_features >= FEWEST_FEATURES and len(points) > _SAMPLE:
         which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
         center = points[which].mean(axis=0, dtype=np.float64)
         sample = points[which] - center

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_scale, some_of
-from diffpeaks.neighbors.contract import Measure, Neighbors, like, pair_blocks
+from diffpeaks.neighbors.contract import Measure, Neighbors, copied_bytes, like, pair_blocks
 from diffpeaks.neighbors.locations import Locations
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
+_BLOCK_VALUES = 1 << 17
 _UNIT = 1e-4  # by how much the length of a vector may differ from one
 
 
@@ -28,7 +30,7 @@ class EuclideanSpace:
     rounding error; final distances are sums of squared differences in double precision.
     """
 
-    settles_pairs = True
+    settles_pairs = divisible = True
 
     def __init__(self, X: Any, metric: str) -> None:
         self.metric = metric
@@ -36,6 +38,7 @@ class EuclideanSpace:
         self.minkowski_order = None if sp.issparse(X) else 2.0
         self.measure = _measure(metric, X.dtype)
         self.points = self._directions(X)
+        self.copied_bytes = copied_bytes(self.points, X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
 
@@ -79,9 +82,20 @@ class EuclideanSpace:
     def _right_side(self, dtype: Any) -> tuple[Any, float]:
         """The factor of the product that belongs to the points, and the largest squared norm."""
         if dtype not in self._centered:
-            points, norms = self._shifted(self.points, dtype)
-            self._centered[dtype] = _with_columns(points, 1.0, norms), float(norms.max())
+            self._centered[dtype] = self._centered_points(dtype)
         return self._centered[dtype]
+
+    def _centered_points(self, dtype: Any) -> tuple[Any, float]:
+        if sp.issparse(self.points):
+            points, norms = self._shifted(self.points, dtype)
+            return _with_columns(points, 1.0, norms), float(norms.max())
+        n_points, n_features = self.points.shape
+        right, largest = np.ones((n_points, n_features + 2), dtype), 0.0
+        for part in row_blocks(self.points):
+            right[part, :n_features], norms = self._shifted(self.points[part], dtype)
+            right[part, -1] = norms
+            largest = max(largest, float(norms.max()))
+        return right, largest
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         dtype = np.promote_types(self._block_dtype, check_scale(queries, self._stored_dtype))
@@ -91,16 +105,16 @@ class EuclideanSpace:
         products = _with_columns(-2 * shifted, norms, 1.0) @ right.T
         squared = products.toarray() if sp.issparse(products) else products
         # rounding of the product and the norms in the block's precision, of the shift in double, and of
-        # distances, of which those that become equal are ties
+        # distances, of which those that become equal are ties, as all are that count as zero
         factor, reported, lengths = 2.0 * (queries.shape[1] + 10), np.finfo(self.dtype), norms + largest
         slack = (factor * np.finfo(dtype).eps + 8 * float(reported.eps)) * lengths
         slack += 8 * float(reported.smallest_subnormal) * np.sqrt(lengths)
-        slack += factor * np.finfo(np.float64).eps * np.sum(self._center**2)
+        slack += factor * np.finfo(np.float64).eps * np.sum(self._center**2) + self.limit(0.0)
         return squared, slack[:, None]
 
     def limit(self, distance: Any) -> Any:
         if self.metric in ("cosine", "inner_product"):
-            return 2 * distance
+            return 2 * np.maximum(distance, self.measure.zero)
         return distance if self.metric == "sqeuclidean" else distance**2
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
@@ -144,19 +158,31 @@ def _check_unit(X: Any) -> None:
 
 
 def unit_vectors(X: Any) -> Any:
-    """Each row divided by its length."""
-    largest = abs(X).max(axis=1)  # first, so that no square leaves the range of floats
-    largest = np.asarray(largest.todense() if sp.issparse(largest) else largest, np.float64).reshape(-1, 1)
+    """Each row divided by its length, in double: one copy of X, and blocks of it."""
+    largest, least = X.max(axis=1), X.min(axis=1)  # first, so that no square leaves the range of floats
+    if sp.issparse(X):
+        largest, least = largest.toarray(), least.toarray()
+    largest = np.maximum(largest, -least).astype(np.float64).reshape(-1, 1)
     zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise ValueError(
             f"metric='cosine' needs rows with a direction; rows {some_of(zero)} are all zero; "
             "drop these rows or use metric='euclidean'"
         )
-    scaled = sp.csr_array(X.multiply(1 / largest)) if sp.issparse(X) else X / largest
-    norms = np.sqrt(squared_norms(scaled))[:, None]
-    unit = sp.csr_array(scaled.multiply(1 / norms)) if sp.issparse(X) else scaled / norms
-    return unit.astype(X.dtype)
+    if sp.issparse(X):
+        scaled = sp.csr_array(X.multiply(1 / largest))
+        return sp.csr_array(scaled.multiply(1 / np.sqrt(squared_norms(scaled))[:, None])).astype(X.dtype)
+    unit = np.empty(X.shape, X.dtype)
+    for part in row_blocks(X):
+        block = X[part] / largest[part]
+        unit[part] = block / np.sqrt(squared_norms(block))[:, None]
+    return unit
+
+
+def row_blocks(X: NDArray[Any]) -> Iterator[slice]:
+    """Consecutive rows, so few that a copy of them in double stays in the processor's cache."""
+    step = max(1, _BLOCK_VALUES // X.shape[1])
+    return (slice(first, first + step) for first in range(0, len(X), step))
 
 
 def _with_columns(X: Any, first: Any, second: Any) -> Any:

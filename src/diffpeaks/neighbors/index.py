@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._frozen import freeze
 from diffpeaks._native import move_self_first
 from diffpeaks._validation import check_graph_size, check_n_neighbors, some_of
 from diffpeaks.graph import NeighborGraph
@@ -44,7 +45,7 @@ def graph_from_index(
     _check_found_themselves(rows, name)
     move_self_first(*rows, n_threads)
     for values in rows:
-        values.flags.writeable = False
+        freeze(values)
     complete = np.inf if n_neighbors == n_samples else 0.0
     return NeighborGraph(*rows, n_neighbors, complete, name)
 

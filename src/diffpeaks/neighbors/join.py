@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
-from diffpeaks.neighbors.cells import QUERIES, SQUARES, CellTable
-from diffpeaks.neighbors.contract import Measure, Neighbors, Space
+from diffpeaks.neighbors.cells import QUERIES, SQUARES, CellTable, members_by_cell
+from diffpeaks.neighbors.contract import Measure, Neighbors, Space, can_join
 from diffpeaks.neighbors.coordinates import NO_TAILS, Workload, coordinates_for
 from diffpeaks.neighbors.kernel import kernel_name
 
-_BLOCK_QUERIES = 256
+BLOCK_QUERIES = 256
 
 
 class Queries(NamedTuple):
@@ -23,7 +23,7 @@ class Queries(NamedTuple):
     table: NDArray[Any]
     tails: NDArray[np.float32]
     error: float  # of the coordinates, beside the points'
-    cell_of: NDArray[np.int32]
+    cell_of: NDArray[np.int32]  # NO_CELL for those that are not asked
 
     def some(self, which: NDArray[Any]) -> Queries:
         tails = self.tails[which] if len(self.tails) else self.tails
@@ -38,11 +38,6 @@ class Blocks(NamedTuple):
     order: NDArray[np.int32]
 
 
-def can_join(space: Space) -> bool:
-    """Whether distances are those of dense points in Euclidean space, or functions of these."""
-    return space.measure is not None and space.minkowski_order == 2
-
-
 def checked_measure(space: Space) -> Measure:
     """The measure of a space whose points can be joined."""
     if space.measure is None or not can_join(space):
@@ -54,14 +49,22 @@ def checked_measure(space: Space) -> Measure:
 
 
 class CellJoin:
-    """The points of a space in cells of about `cell_size`."""
+    """The points of a space in cells of about `cell_size`, but for `repeats` of others."""
 
-    def __init__(self, space: Space, cell_size: int, workload: Workload, n_threads: int) -> None:
+    def __init__(
+        self,
+        space: Space,
+        cell_size: int,
+        workload: Workload,
+        n_threads: int,
+        repeats: NDArray[np.bool_] | None = None,
+    ) -> None:
         self.space, self.n_threads = space, n_threads
         self._measure = checked_measure(space)
         coordinates = coordinates_for(space.points, workload, n_threads)
-        n_cells = max(1, round(len(space.points) / cell_size))
-        self.table = CellTable(coordinates, n_cells, n_threads)
+        n_distinct = len(space.points) - (0 if repeats is None else np.count_nonzero(repeats))
+        n_cells = max(1, round(n_distinct / cell_size))
+        self.table = CellTable(coordinates, n_cells, n_threads, repeats)
 
     def queries(self, rows: Any) -> Queries:
         """Rows of the space as queries."""
@@ -70,6 +73,10 @@ class CellJoin:
             return Queries(rows, own.table, own.tails, own.error, self.table.cell_of)
         table, tails, error = own.of(rows)
         return Queries(np.ascontiguousarray(rows), table, tails, error, self.table.cells_of(table))
+
+    def members(self) -> Queries:
+        """All points as queries, of which repeats are not asked: their rows stay empty."""
+        return self.queries(self.space.points)._replace(cell_of=self.table.member_cell_of)
 
     def nearest(self, queries: Queries, n_neighbors: int) -> Neighbors:
         """The nearest points of all."""
@@ -143,19 +150,19 @@ def _neighbors(indices: NDArray[np.int32], distances: NDArray[Any]) -> Neighbors
 
 def even_blocks(cell_of: NDArray[np.int32]) -> Blocks:
     """Blocks of one size, in the order of the cells."""
-    order = np.argsort(cell_of, kind="stable").astype(np.int32)
-    starts = np.append(np.arange(0, len(order), _BLOCK_QUERIES), len(order)).astype(np.int64)
+    order = members_by_cell(cell_of)
+    starts = np.append(np.arange(0, len(order), BLOCK_QUERIES), len(order)).astype(np.int64)
     middle = order[(starts[:-1] + starts[1:]) // 2]
     return Blocks(starts, cell_of[middle], order)
 
 
 def cell_blocks(cell_of: NDArray[np.int32]) -> Blocks:
     """A block for the queries in each cell, or several if they are many."""
-    order = np.argsort(cell_of, kind="stable").astype(np.int32)
+    order = members_by_cell(cell_of)
     ordered = cell_of[order]
     first = np.flatnonzero(np.diff(ordered, prepend=-1))
     lengths = np.diff(np.append(first, len(order)))
-    n_parts = -(-lengths // _BLOCK_QUERIES)
+    n_parts = -(-lengths // BLOCK_QUERIES)
     part = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
-    starts = np.repeat(first, n_parts) + part * _BLOCK_QUERIES
+    starts = np.repeat(first, n_parts) + part * BLOCK_QUERIES
     return Blocks(np.append(starts, len(order)).astype(np.int64), ordered[starts], order)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._native import first_equal
+from diffpeaks._native import first_equal, sort_rows
 from diffpeaks._validation import n_threads
 from diffpeaks.graph import offsets
-from diffpeaks.neighbors.contract import Neighbors
+from diffpeaks.neighbors.contract import Neighbors, first_of_rows
+
+_BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
 
 
 class Locations:
@@ -20,51 +23,72 @@ class Locations:
     A search finds locations; `points_at` turns them into points. However many points share a
     location, they neither slow the search down nor crowd a point out of its own row. Locations are
     numbered by their first points, so the nearest locations by (distance, index) hold the nearest
-    points.
+    points. A search may also name a location by its first point; `nearest_points` and
+    `points_at_first` are for such rows.
     """
 
-    def __init__(self, members: NDArray[np.int32], starts: NDArray[np.int64]) -> None:
-        self._members, self._starts = members, starts
-        self.counts = np.diff(starts)
-        self.n_locations = len(self.counts)
-        self.all_distinct = self.n_locations == len(members)
+    def __init__(self, n_samples: int, first: NDArray[np.int32] | None = None) -> None:
+        """`first` names the first point where each point lies; without it each is alone."""
+        self.n_samples = self.n_locations = n_samples
+        self.all_distinct = first is None
+        if first is None:
+            return
+        order = np.argsort(first, kind="stable")
+        new = np.diff(first[order], prepend=-1) != 0
+        self._first, self._members = first, order.astype(np.int32)
+        self._starts = np.append(np.flatnonzero(new), n_samples)
+        self._counts = np.diff(self._starts)
+        self.n_locations = len(self._counts)
+        self._number = np.zeros(n_samples, np.int32)
+        self._number[self.representatives] = np.arange(self.n_locations)
 
     @classmethod
     def of(cls, points: Any) -> Self:
-        """Points grouped by equality; if all differ, each location is its point."""
-        members, starts = _grouped(points)
-        return cls.each_its_own(len(members)) if len(starts) > len(members) else cls(members, starts)
-
-    @classmethod
-    def each_its_own(cls, n_samples: int) -> Self:
-        """Every point a location, whether or not others coincide with it."""
-        return cls(np.arange(n_samples, dtype=np.int32), np.arange(n_samples + 1))
+        """Points grouped by equality."""
+        first = _first_equal(points)
+        all_distinct = bool(np.all(first == np.arange(len(first), dtype=np.int32)))
+        return cls(len(first), None if all_distinct else first)
 
     @property
     def representatives(self) -> NDArray[np.int32]:
         """One point at each location, the first."""
+        if self.all_distinct:
+            return np.arange(self.n_samples, dtype=np.int32)
         return self._members[self._starts[:-1]]
+
+    @property
+    def repeats(self) -> NDArray[np.bool_] | None:
+        """Which points lie where an earlier one does; None if none does."""
+        return None if self.all_distinct else self._first != np.arange(self.n_samples)
+
+    @property
+    def counts_at_first(self) -> NDArray[np.int64]:
+        """How many points lie where each point lies, counted at the first of them, and 0 at the others."""
+        counts = np.ones(self.n_samples, np.int64)
+        if not self.all_distinct:
+            counts[:] = 0
+            counts[self.representatives] = self._counts
+        return counts
 
     def largest(self, values: NDArray[Any]) -> NDArray[Any]:
         """The largest value of the points at each location."""
+        if self.all_distinct:
+            return values
         return np.maximum.reduceat(values[self._members], self._starts[:-1])
 
-    def rows_of_points(self, rows: Neighbors) -> Neighbors:
-        """Rows of one length for each location as rows for each point."""
+    def largest_at_first(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The values, with the largest of the points at a location at the first of them."""
         if self.all_distinct:
-            return rows
-        location = np.empty(len(self._members), np.int64)
-        location[self._members] = np.repeat(np.arange(self.n_locations), self.counts)
-        width = len(rows.indices) // self.n_locations
-        indptr = np.arange(len(location) + 1, dtype=np.int64) * width
-        indices, distances = (values.reshape(-1, width)[location].ravel() for values in rows[1:])
-        return Neighbors(indptr, indices, distances)
+            return values
+        raised = values.copy()
+        raised[self.representatives] = self.largest(values)
+        return raised
 
     def points_at(self, rows: Neighbors, most: int | None = None) -> Neighbors:
         """Rows of locations as rows of points, at most the first `most` points of each location."""
         if self.all_distinct:
             return rows
-        counts = self.counts[rows.indices]
+        counts = self._counts[rows.indices]
         if most is not None:
             counts = np.minimum(counts, most)
         ends = offsets(counts)
@@ -72,18 +96,65 @@ class Locations:
         distances = np.repeat(rows.distances, counts)
         return Neighbors(ends[rows.indptr], self._members[positions], distances)
 
+    def points_at_first(self, rows: Neighbors) -> Neighbors:
+        """Rows of the first points of locations as rows of all points there."""
+        if self.all_distinct:
+            return rows
+        return self.points_at(rows._replace(indices=self._number[rows.indices]))
 
-def _grouped(points: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Points ordered by the first point at their location: members, and where each group starts."""
+    def fill_repeats(self, rows: Neighbors) -> None:
+        """Give each point the row of the first one where it lies; rows have one length."""
+        if self.all_distinct:
+            return
+        repeats = np.flatnonzero(self._first != np.arange(self.n_samples))
+        indices, distances = _tables(rows)
+        for block in _blocks(len(repeats), indices.shape[1]):
+            first = self._first[repeats[block]]
+            indices[repeats[block]], distances[repeats[block]] = indices[first], distances[first]
+
+    def nearest_points(self, rows: Neighbors, n_neighbors: int) -> Neighbors:
+        """Rows of first points, all of one length, as rows of the nearest points."""
+        if self.all_distinct:
+            return rows
+        given = _tables(rows)
+        n_rows, width = given[0].shape
+        found = list(given)
+        if width < n_neighbors:  # few locations
+            found = [np.empty((n_rows, n_neighbors), values.dtype) for values in given]
+        longest = width * min(n_neighbors, int(self._counts.max()))
+        for block in _blocks(n_rows, longest):
+            numbers = self._number[given[0][block]]
+            shared = np.flatnonzero((self._counts[numbers] > 1).any(axis=1))
+            indptr = np.arange(len(shared) + 1, dtype=np.int64) * width
+            distances = given[1][block][shared]
+            some = self.points_at(Neighbors(indptr, numbers[shared].ravel(), distances.ravel()), n_neighbors)
+            sort_rows(some.indptr, some.indices, some.distances, 1)
+            some = first_of_rows(some, n_neighbors)
+            for values, new in zip(found, some[1:], strict=True):
+                values[block][shared] = new.reshape(-1, n_neighbors)
+        indptr = np.arange(n_rows + 1, dtype=np.int64) * n_neighbors
+        return Neighbors(indptr, found[0].ravel(), found[1].ravel())
+
+
+def _tables(rows: Neighbors) -> tuple[NDArray[Any], NDArray[Any]]:
+    n_rows = len(rows.indptr) - 1
+    width = len(rows.indices) // max(n_rows, 1)
+    return rows.indices.reshape(n_rows, width), rows.distances.reshape(n_rows, width)
+
+
+def _blocks(n_rows: int, entries_each: int) -> Iterator[slice]:
+    step = max(1, _BLOCK_ENTRIES // max(1, entries_each))
+    return (slice(first, first + step) for first in range(0, n_rows, step))
+
+
+def _first_equal(points: Any) -> NDArray[np.int32]:
+    """The first point that lies where each point lies."""
     if sp.issparse(points):
-        first = _sparse_first_equal(points)
-    else:
-        first = np.empty(len(points), np.int32)
-        values = points.astype(np.float32) if points.dtype == bool else points
-        first_equal(np.ascontiguousarray(values), first, n_threads(None))
-    order = np.argsort(first, kind="stable")
-    new = np.diff(first[order], prepend=-1) != 0
-    return order.astype(np.int32), np.append(np.flatnonzero(new), len(order))
+        return _sparse_first_equal(points)
+    first = np.empty(len(points), np.int32)
+    values = points.astype(np.float32) if points.dtype == bool else points
+    first_equal(np.ascontiguousarray(values), first, n_threads(None))
+    return first
 
 
 def _sparse_first_equal(points: Any) -> NDArray[np.int32]:

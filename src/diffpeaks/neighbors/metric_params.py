@@ -6,25 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._validation import some_of
+from diffpeaks._validation import is_number, some_of
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 
+# Parameters of metrics; those that are not named here take weights of the features alone.
+_PARAMETERS = {
+    "minkowski": ("p", "w"),
+    "seuclidean": ("V",),
+    "mahalanobis": ("V", "VI"),
+    "correlation": ("w", "centered"),
+    **dict.fromkeys((*EUCLIDEAN_METRICS, "nan_euclidean", "haversine", "manhattan", "cityblock", "l1"), ()),
+}
 _ALIASES = {"infinity": "chebyshev", "p": "minkowski"}
 _SPARSE = {*EUCLIDEAN_METRICS, "manhattan", "cityblock", "l1"}
 
 
 def checked_metric(metric: Any, params: dict[str, Any], sparse: bool) -> Any:
     """The metric under its common name; `params` lose what that name already says."""
-    if not isinstance(metric, str):
+    if callable(metric):
         return metric
+    if not isinstance(metric, str):
+        raise TypeError(
+            f"metric must be the name of a metric or a callable, got {metric!r}; see neighbor_graph"
+        )
     metric = _ALIASES.get(metric, metric)
+    if metric not in EUCLIDEAN_METRICS:
+        _check_known(metric)
+    _check_params(metric, params)
     if metric == "minkowski" and params.get("p", 2) == 2 and params.get("w") is None:
         metric = "euclidean"
         params.clear()
-    if metric not in EUCLIDEAN_METRICS:
-        _check_known(metric)
-    if params and metric in (*EUCLIDEAN_METRICS, "nan_euclidean"):
-        raise ValueError(f"metric={metric!r} takes no metric_params, got {params}")
     if sparse and metric not in _SPARSE:
         raise ValueError(
             f"metric={metric!r} takes no sparse matrix, only {sorted(_SPARSE)} do; use X.toarray()"
@@ -38,6 +49,26 @@ def _check_known(metric: str) -> None:
     known = {*VALID_METRICS["brute"], *_ALIASES} - {"precomputed"}
     if metric not in known:
         raise ValueError(f"metric={metric!r} is unknown; use a callable or one of {sorted(known)}")
+
+
+def _check_params(metric: str, params: dict[str, Any]) -> None:
+    """Refuse parameters that a metric does not have, and orders that make none."""
+    takes = _PARAMETERS.get(metric, ("w",))
+    unknown = [name for name in params if name not in takes]
+    if unknown and not takes:
+        raise ValueError(f"metric={metric!r} takes no metric_params, got {params}")
+    if unknown:
+        raise ValueError(
+            f"metric_params={params}: metric={metric!r} has no {unknown[0]!r}, only {list(takes)}"
+        )
+    p = params.get("p", 2)
+    if not is_number(p):
+        raise TypeError(f"metric_params={{'p': ...}} must be a number of at least 1, got {p!r}")
+    if not p >= 1:
+        raise ValueError(
+            f"metric_params={{'p': {p}}} must be at least 1, below which Minkowski's sum is no metric; use 1 "
+            "(manhattan), 2 (euclidean) or more, up to infinity (chebyshev)"
+        )
 
 
 def fixed_params(X: Any, metric: Any, params: dict[str, Any]) -> dict[str, Any]:

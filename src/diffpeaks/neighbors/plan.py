@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._validation import check_n_neighbors, n_threads
+from diffpeaks._validation import check_graph_size, check_n_neighbors, n_threads
 from diffpeaks.neighbors.cell_search import bytes_for_cells
 from diffpeaks.neighbors.choice import AFFORDABLE, prefers_tree
+from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.kernel import kernel_name
 from diffpeaks.neighbors.trees import bytes_for_tree
 
@@ -21,7 +22,7 @@ _TIMES = ((1, "under a second"), (60, "seconds"), (3600, "minutes"), (np.inf, "h
 
 @dataclass(frozen=True)
 class Plan:
-    """What `neighbor_graph` would do with so many points in Euclidean space.
+    """What `neighbor_graph` would do with so many points.
 
     Attributes
     ----------
@@ -42,18 +43,25 @@ class Plan:
 
 
 def plan(
-    n_samples: int, n_features: int, n_neighbors: int, dtype: Any = np.float32, n_jobs: int | None = None
+    n_samples: int,
+    n_features: int,
+    n_neighbors: int,
+    dtype: Any = np.float32,
+    n_jobs: int | None = None,
+    metric: str = "euclidean",
 ) -> Plan:
     """What a graph of nearest neighbours costs, without building it.
 
     Parameters
     ----------
     n_samples, n_features : int
-        The shape of the points, dense and with a Euclidean or cosine metric.
+        The shape of the points, which are dense.
     n_neighbors : int
     dtype : float32 or float64
     n_jobs : int, optional
-        Threads; None means all cores.
+        Threads, each of which takes memory; None means all cores.
+    metric : {"euclidean", "l2", "sqeuclidean", "cosine", "inner_product"}
+        Cosine takes a copy of the points.
 
     Examples
     --------
@@ -64,20 +72,26 @@ def plan(
     for name, value in (("n_samples", n_samples), ("n_features", n_features)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise ValueError(f"{name}={value!r} must be an integer of at least 1")
+    check_graph_size(n_samples, 0)
     check_n_neighbors(n_neighbors, n_samples)
     dtype, threads = np.dtype(dtype), n_threads(n_jobs)
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype} must be float32 or float64")
+    if metric not in METRICS:
+        raise ValueError(f"metric={metric!r} must be one of {list(METRICS)}, for which memory is predicted")
+    copied = n_samples * n_features * dtype.itemsize if metric == "cosine" else 0
     graph = n_samples * (n_neighbors * (4 + dtype.itemsize) + 8)
     if prefers_tree(n_samples, n_features):
-        beside = bytes_for_tree(n_samples, n_features, dtype)
+        beside = copied + bytes_for_tree(n_samples, n_features, dtype)
         visits = n_samples * n_neighbors * 4.0 * 1.6**n_features
         seconds = visits / (_TREE_VISITS * threads)
         return Plan("tree", graph, graph + beside, _time(seconds))
     exact = float(n_samples) ** 2 * n_features <= AFFORDABLE
     compared = float(n_samples) if exact else 3000.0 + 60 * np.sqrt(n_samples)
     products = n_samples * (compared + 20 * n_neighbors) * n_features
-    beside = bytes_for_cells(n_samples, n_features, dtype, approximate=not exact)
+    beside = copied + bytes_for_cells(
+        n_samples, n_features, n_neighbors, dtype, threads, approximate=not exact
+    )
     seconds = products / (_PRODUCTS[kernel_name()] * threads)
     return Plan("cells" if exact else "approximate", graph, graph + beside, _time(seconds))
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._frozen import freeze
 from diffpeaks._native import move_self_first
 from diffpeaks._validation import (
     check_graph_size,
     check_n_neighbors,
-    check_positive,
+    check_radius,
     n_threads,
 )
 from diffpeaks.graph import NeighborGraph
@@ -26,12 +27,18 @@ class PointSet:
     """Points in a space, with the search that was chosen for them."""
 
     def __init__(
-        self, space: Space, search: Any, n_jobs: int | None, memory_limit: int | None = None
+        self,
+        space: Space,
+        search: Any,
+        n_jobs: int | None,
+        memory_limit: int | None = None,
+        n_neighbors: int | None = None,
     ) -> None:
+        """With a limit of memory, `n_neighbors` are sought at most."""
         self.space = space
         self.n_samples: int = space.points.shape[0]
         self.n_threads = n_threads(n_jobs)
-        self.search = search_for(search, space, self.n_threads, memory_limit)
+        self.search = search_for(search, space, self.n_threads, memory_limit, n_neighbors or 1)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
@@ -45,7 +52,7 @@ class PointSet:
             complete = np.inf if n_neighbors == self.n_samples else 0.0
             recall, recall_error = self.search.recall(int(n_neighbors or 0))
         else:
-            rows = self._balls(check_positive("radius", radius), n_neighbors)
+            rows = self._balls(check_radius(radius), n_neighbors)
             complete = float(radius)
             recall, recall_error = 1.0, 0.0  # balls are exact, and so are the rows that go on beyond them
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
@@ -55,7 +62,7 @@ class PointSet:
                 "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
             )
         for values in rows:
-            values.flags.writeable = False
+            freeze(values)
         return NeighborGraph(*rows, n_neighbors, complete, self.search.name, recall, recall_error)
 
     def _balls(self, radius: float, n_neighbors: int | None) -> Neighbors:

@@ -17,6 +17,7 @@ from diffpeaks.neighbors.contract import (
     Neighbors,
     Space,
     check_representable,
+    copied_bytes,
     like,
     pair_blocks,
 )
@@ -35,6 +36,8 @@ class _OrdinarySpace:
     points: Any
     minkowski_order: float | None = None
     settles_pairs = False
+    divisible = True
+    copied_bytes = 0
     measure: Measure | None = None
 
     def queries(self, X: Any) -> Any:
@@ -67,6 +70,7 @@ class MetricSpace(_OrdinarySpace):
         self.dtype = X.dtype
         self.metric = metric
         self.points = X.astype(bool) if metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
+        self.copied_bytes = copied_bytes(self.points, X)
         self.params = fixed_params(X, metric, params)
         named = _MINKOWSKI_ORDER.get(metric) if isinstance(metric, str) else None
         order = params.get("p", 2.0) if metric == "minkowski" else named
@@ -170,6 +174,8 @@ class NanEuclideanSpace(_OrdinarySpace):
 class MatrixSpace(_OrdinarySpace):
     """A square matrix of distances; a query is its row of distances to all points."""
 
+    divisible = False
+
     def __init__(self, matrix: NDArray[Any]) -> None:
         self.points = matrix
         self.dtype = matrix.dtype
@@ -185,7 +191,7 @@ class MatrixSpace(_OrdinarySpace):
         return X
 
     def locations(self) -> Locations:
-        return Locations.each_its_own(len(self.points))
+        return Locations(len(self.points))
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         return queries, 0.0
@@ -200,6 +206,8 @@ class MatrixSpace(_OrdinarySpace):
 
 def space_of(X: Any, metric: Any, params: dict[str, Any] | None) -> Space:
     """The space for a metric by name or callable."""
+    if params is not None and not isinstance(params, dict):
+        raise TypeError(f"metric_params must be a dict of arguments of the metric, got {params!r}")
     params = dict(params or {})
     metric = checked_metric(metric, params, sparse=sp.issparse(X))
     if isinstance(metric, str) and metric in EUCLIDEAN_METRICS:

@@ -32,8 +32,8 @@ class TreeSearch(ExactSearch):
     def __init__(self, space: Space, n_threads: int) -> None:
         if space.measure is None or space.minkowski_order is None:
             raise ValueError(
-                "search='tree' needs dense points and a Minkowski, Euclidean or cosine metric; "
-                "use search='brute'"
+                "search='tree' needs dense points and a Minkowski metric with p = 1, 2 or infinity and no "
+                "weights (manhattan, euclidean, chebyshev), or cosine; use search='brute'"
             )
         self.space, self.n_threads, self._measure = space, n_threads, space.measure
         self._tree = kd_tree(space.points, n_threads)
