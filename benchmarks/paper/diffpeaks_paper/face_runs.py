@@ -50,7 +50,8 @@ def run(job, folder, work):
         return {**start, **_best_of_sweep(sweep), **curve}
     if method == "DensityPeaks()":
         model = DensityPeaks(random_state=0).fit(faces.X)
-        return {**start, **_scored(faces.y, [({"cut": str(model.cut_)}, model.labels_)])}
+        chosen = {name: float(f"{getattr(model.cut_, name):.4g}") for name in ("max_link", "min_prominence")}
+        return {**start, **_scored(faces.y, [(chosen, model.labels_)])}
     return {**start, **_scored(faces.y, BASELINES[method](faces))}
 
 
