@@ -8,7 +8,7 @@ from clouds import general_position, rows_of
 
 from diffpeaks import neighbor_graph
 from diffpeaks.cli import main
-from diffpeaks.datasets import UCI_NAMES
+from diffpeaks.datasets import UCI_NAMES, write_faces
 from diffpeaks_paper import benchmark_sets, cost, face_runs, published
 from diffpeaks_paper.benchmark_tables import Results, benchmark_table
 from diffpeaks_paper.definitions import (
@@ -20,7 +20,7 @@ from diffpeaks_paper.definitions import (
     settings,
 )
 from diffpeaks_paper.face_baselines import BASELINES
-from diffpeaks_paper.faces import ball_graph, load_faces
+from diffpeaks_paper.faces import ball_graph, load_faces, source_and_size
 from diffpeaks_paper.records import Records
 
 ROOT = Path(__file__).parent.parent
@@ -90,11 +90,11 @@ def test_an_interrupted_run_goes_on(tmp_path):
         calls.append(job["x"])
         return {"square": job["x"] ** 2}
 
-    jobs = [{"x": x} for x in range(4)]
+    jobs = [{"experiment": "squares", "x": x} for x in range(4)]
     with pytest.raises(KeyboardInterrupt):
         Records(path).complete(jobs, run, n_workers=1)
     with path.open("a") as file:
-        file.write('{"x": 2, "squ')  # a line that was cut off
+        file.write('{"experiment": "squares", "x": 2, "squ')  # a line that was cut off
     records = Records(path)
     records.complete(records.missing(jobs), run, n_workers=1)
     assert calls == [0, 1, None, 2, 3]
@@ -102,11 +102,26 @@ def test_an_interrupted_run_goes_on(tmp_path):
     assert "diffpeaks" in records.lines[0]["machine"]
 
 
-def test_a_spoiled_line_is_named(tmp_path):
+@pytest.mark.parametrize("spoiled", ["no json", "123", '{"x": 1}'])
+def test_a_spoiled_line_is_named(tmp_path, spoiled):
     path = tmp_path / "results.jsonl"
-    path.write_text('{"x": 1}\nno json\n')
-    with pytest.raises(ValueError, match=r"results\.jsonl, line 2 is no JSON; repair or delete"):
+    path.write_text('{"experiment": 1}\n' + spoiled + "\n")
+    with pytest.raises(ValueError, match=r"results\.jsonl, line 2 is no result; repair or delete"):
         Records(path)
+
+
+@pytest.mark.parametrize(
+    "content", ["my only notes", '{"experiment": 1}\n{"experiment": 2, "cut of', '{"experiment": 1}']
+)
+def test_a_file_that_is_read_stays_as_it_is(tmp_path, content):
+    path = tmp_path / "results.jsonl"
+    path.write_text(content)
+    if content.startswith("{"):
+        assert len(Records(path).lines) == 1
+    else:
+        with pytest.raises(ValueError, match="line 1 is no result"):
+            Records(path)
+    assert path.read_text() == content
 
 
 def test_tables_only_read(tmp_path, iris, capsys):
@@ -143,7 +158,8 @@ def test_balls_are_the_lists_closed_under_symmetry():
 @pytest.mark.parametrize("method", [*DENSITIES, "DensityPeaks()", *BASELINES])
 def test_every_method_finds_the_faces(tmp_path_factory, method):
     work = str(tmp_path_factory.getbasetemp() / "graphs")
-    found = face_runs.run({"set": "ms1m", "n_samples": N_FACES, "method": method}, None, work)
+    job = {"set": "ms1m", "source": "generated", "n_samples": N_FACES, "method": method}
+    found = face_runs.run(job, None, work)
     assert found["recall"] == 1
     floor = 50 if method in ("ARO", "Leiden") else 90
     assert found["bcubed"]["f"] > floor
@@ -189,17 +205,22 @@ def test_the_figure_of_the_cost_only_reads(drawn, tmp_path):
     assert drawn("figure4", "--read", "--results", str(path)) > 10_000
 
 
-def test_a_real_set_is_preferred(tmp_path):
-    from diffpeaks.datasets import write_faces
-
-    (tmp_path / "ms1m").mkdir()
-    write_faces(tmp_path / "ms1m", "part1_test", n_samples=1200, n_identities=30, random_state=0)
-    faces = load_faces("ms1m", str(tmp_path), None, str(tmp_path / "graphs"))
-    assert (faces.source, len(faces.X)) == ("real", 1200)
-    (tmp_path / "ms1m" / "features" / "part1_test.bin").write_bytes(b"123")
-    load_faces.cache_clear()
+def test_a_real_set_is_preferred_and_told_apart(tmp_path):
+    folder = tmp_path / "ms1m"
+    folder.mkdir()
+    write_faces(folder, "part1_test", n_samples=1200, n_identities=30, random_state=0)
+    source, size = source_and_size("ms1m", str(tmp_path))
+    assert (source[:5], size) == ("real ", 1200)
+    faces = load_faces("ms1m", str(tmp_path), source, size, str(tmp_path / "graphs"))
+    assert len(faces.X) == 1200
+    write_faces(folder, "part1_test", n_samples=1200, n_identities=30, random_state=1)
+    other, _ = source_and_size("ms1m", str(tmp_path))
+    assert other != source
+    with pytest.raises(ValueError, match="--samples=2000 is more than the 1200 samples of ms1m"):
+        source_and_size("ms1m", str(tmp_path), 2000)
+    (folder / "features" / "part1_test.bin").write_bytes(b"123")
     with pytest.raises(ValueError, match=r"part1_test\.bin"):
-        load_faces("ms1m", str(tmp_path), None, str(tmp_path / "graphs"))
+        source_and_size("ms1m", str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("diffpeaks: interrupted; what was finished is kept", file=sys.stderr)
         return INTERRUPTED
-    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
         print(f"diffpeaks: {error}", file=sys.stderr)
         return REFUSED
     return 0

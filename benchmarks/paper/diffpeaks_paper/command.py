@@ -3,13 +3,14 @@
 import os
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
+from diffpeaks.plotting import pyplot
 from diffpeaks_paper import benchmark_sets, cost, face_runs, figures
 from diffpeaks_paper.benchmark_tables import benchmark_table
-from diffpeaks_paper.definitions import FACE_SETS
 from diffpeaks_paper.face_tables import face_table
-from diffpeaks_paper.faces import source_of
+from diffpeaks_paper.faces import source_and_size
 from diffpeaks_paper.records import Records
 
 EXPERIMENTS = {
@@ -76,12 +77,27 @@ def main(given):
         raise FileNotFoundError(f"the data folder {data} does not exist; correct --data or DIFFPEAKS_DATA")
     if given.samples is not None and given.samples < 1000:
         raise ValueError(f"--samples={given.samples} must be at least 1000, for lists of 80 neighbours")
+    if given.jobs is not None and given.jobs < 1:
+        raise ValueError(f"--jobs={given.jobs} must be at least 1")
+    _check_extras(given.experiment)
     output.mkdir(parents=True, exist_ok=True)
     records = Records(given.results or output / "results.jsonl")
     session = Session(output, records, data, given.samples, given.jobs, given.read)
     path = _made(given.experiment, session)
     print(f"Written: {path}")
     return path
+
+
+def _check_extras(experiment):
+    """Refuse before the work, not after it."""
+    if experiment.startswith("figure"):
+        pyplot()
+    if experiment in ("table2", "table3", "figure2"):
+        missing = [name for name in ("igraph", "infomap", "leidenalg") if find_spec(name) is None]
+        if missing:
+            raise ImportError(
+                f"{experiment} needs {', '.join(missing)}; install with: pip install 'diffpeaks[communities]'"
+            )
 
 
 def _made(name, session):
@@ -96,8 +112,7 @@ def _made(name, session):
 
 def _faces_made(name, session):
     faces = _FACES_OF[name]
-    source = source_of(faces, session.data)
-    size = session.n_samples or FACE_SETS[faces].n_samples
+    source, size = source_and_size(faces, session.data, session.n_samples)
     asked = {"set": faces, "source": source, "n_samples": size}
     work = str(session.output / "graphs")
     run = partial(face_runs.run, folder=session.data, work=work)

@@ -34,18 +34,19 @@ def jobs(set, source, n_samples):
 
 def run(job, folder, work):
     """Seconds and peak memory of a density, the graph given; and the seconds that the graph took."""
-    faces = load_faces(job["set"], folder, job["of"], work)
+    faces = load_faces(job["set"], folder, job["source"], job["of"], work)
     files = _graph_files(faces, job["n_samples"], Path(work))
     command = [sys.executable, "-m", "diffpeaks_paper.cost", *map(str, files), job["density"]]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
+        reason = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise RuntimeError(f"{job['density']} on {job['n_samples']} samples failed: {reason[0]}")
     return json.loads(done.stdout)
 
 
 def _graph_files(faces, n_samples, work):
     """The lists of the first samples, and the balls cut from them."""
-    stem = f"{faces.name}-{faces.source}-first-{n_samples}-of-{len(faces.X)}"
+    stem = f"{faces.name}-{faces.source}-first-{n_samples}-of-{len(faces.X)}".replace(" ", "-")
     lists, balls = work / f"{stem}.graph", work / f"{stem}-balls.graph"
     if not balls.exists():
         work.mkdir(parents=True, exist_ok=True)

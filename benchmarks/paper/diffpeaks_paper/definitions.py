@@ -34,7 +34,7 @@ class Grid:
 
     def neighbors(self, n_samples):
         shares = [round(share * n_samples) for share in self.neighbor_shares]
-        return sorted({max(2, k) for k in (*shares, *self.neighbor_numbers) if k <= n_samples // 2})
+        return sorted({max(2, k) for k in (*shares, *self.neighbor_numbers) if k <= (n_samples + 1) // 2})
 
     def lengths(self, graph):
         """Radii for the samples of a complete graph."""

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from diffpeaks import DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity, NeighborGraph
+from diffpeaks import (
+    NOISE,
+    ConvergenceError,
+    DensityPeaks,
+    KernelDiffusion,
+    LocalContrast,
+    NaiveDensity,
+    NeighborGraph,
+)
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 from diffpeaks.peaks import peak_forest
 from diffpeaks.sweeps import link_sweep
@@ -40,12 +48,15 @@ def sensitivity_jobs(set, source, n_samples):
 
 
 def run(job, folder, work):
-    faces = load_faces(job["set"], folder, job["n_samples"], work)
+    faces = load_faces(job["set"], folder, job["source"], job["n_samples"], work)
     method = job["method"]
     start = {"recall": round(faces.graph.recall, 4)}
     if method in DENSITIES:
         varied = {job["parameter"]: job["value"]} if "parameter" in job else {}
-        sweep = _density_sweep(faces, method, **varied)
+        try:
+            sweep = _density_sweep(faces, method, **varied)
+        except ConvergenceError as error:
+            return {**start, "without_limit": str(error)}
         curve = {} if varied else {"curve": _curve(sweep)}
         return {**start, **_best_of_sweep(sweep), **curve}
     if method == "DensityPeaks()":
@@ -108,7 +119,7 @@ def _scored(y, settings):
     """The best of some labellings, by each score."""
     best = {}
     for setting, labels in settings:
-        n_clusters = len(np.unique(labels))
+        n_clusters = len(set(np.unique(labels)) - {NOISE})
         for score, scores in (("pairwise", pairwise_scores), ("bcubed", bcubed_scores)):
             line = _line(scores(y, labels), setting, n_clusters)
             if score not in best or line["f"] > best[score]["f"]:

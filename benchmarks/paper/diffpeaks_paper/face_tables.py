@@ -3,10 +3,18 @@
 from diffpeaks_paper import face_runs, published
 from diffpeaks_paper.definitions import DENSITIES
 from diffpeaks_paper.face_baselines import BASELINES
+from diffpeaks_paper.faces import GENERATED
 from diffpeaks_paper.markdown import markdown_table
 
 PUBLISHED = {"emore_200k": published.EMORE_200K, "ms1m": published.MS1M}
 NOT_RUN = {"emore_200k": published.EMORE_200K_NOT_RUN, "ms1m": published.MS1M_NOT_RUN}
+PRINTED = {"emore_200k": "paper: precision / recall / F", "ms1m": "paper: F_P / F_B"}
+NOTE = (
+    "F_P and F_B are each the best of a method's settings, chosen with the labels; precision, recall, "
+    "clusters and setting are those of the best F_B. Densities take every `max_link`, baselines a small "
+    "grid, `DensityPeaks()` one setting. k-means is scikit-learn's MiniBatchKMeans, from one start. Seconds "
+    "are those of all settings together; the first method also built the graph."
+)
 ORDER = [*BASELINES, *DENSITIES, "DensityPeaks()"]
 
 
@@ -14,26 +22,16 @@ def face_table(records, set, source, n_samples):
     """Every method on one set: best pairwise and BCubed scores, clusters, seconds, and the paper's values."""
     wanted = {"experiment": face_runs.METHODS, "set": set, "source": source, "n_samples": n_samples}
     lines = {line["method"]: line for line in records.of(**wanted)}
-    header = [
-        "method",
-        "F_P",
-        "F_B",
-        "precision (B)",
-        "recall (B)",
-        "clusters",
-        "setting",
-        "seconds",
-        "paper",
-    ]
+    header = ["method", "F_P", "F_B", "precision", "recall", "clusters", "setting", "seconds", PRINTED[set]]
     rows = [_row(method, lines[method], PUBLISHED[set]) for method in ORDER if method in lines]
     rows += [_elsewhere(method, values) for method, values in NOT_RUN[set].items()]
-    return "\n\n".join([_what(set, source, lines), markdown_table(header, rows)]) + "\n"
+    return "\n\n".join([_what(set, source, lines), markdown_table(header, rows), NOTE]) + "\n"
 
 
 def _what(name, source, lines):
     line = next(iter(lines.values()))
     about = f"{line['n_samples']:,} samples, neighbours with recall {line['recall']:.3f}."
-    if source == "real":
+    if source != GENERATED:
         return f"The files of {name}: {about}"
     return (
         f"**Generated in the likeness of {name}**: {about} Its scores are not comparable with the paper's, "
@@ -42,6 +40,8 @@ def _what(name, source, lines):
 
 
 def _row(method, line, paper):
+    if "without_limit" in line:
+        return [method, "no limit", *[""] * 6, _theirs(paper.get(method, ()))]
     best = line["bcubed"]
     known = {"precision", "recall", "f", "n_clusters"}
     setting = ", ".join(f"{key} {value}" for key, value in best.items() if key not in known)

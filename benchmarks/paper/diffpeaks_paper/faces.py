@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Faces:
     """A set of unit vectors with identities; its graph is kept in a file, and read back where it is there."""
 
     name: str
-    source: str  # "real" or "generated"
+    source: str  # "generated", or "real" and a checksum
     X: np.ndarray
     y: np.ndarray
     graph_file: Path
@@ -31,26 +32,41 @@ class Faces:
         return NeighborGraph.load(self.graph_file)
 
 
-def source_of(name, folder):
-    """Whether the files of a set are in the data folder."""
-    return "generated" if folder is None or not (Path(folder) / name).exists() else "real"
+GENERATED = "generated"
+
+
+def source_and_size(name, folder, n_samples=None):
+    """Where a set comes from, and how many samples there are: those asked for, or all.
+
+    Real files are told apart by their values, so that no result of one is taken for another's.
+    """
+    if folder is None or not (Path(folder) / name).exists():
+        return GENERATED, n_samples or FACE_SETS[name].n_samples
+    X, y = _real_files(name, folder)
+    if n_samples is not None and n_samples > len(X):
+        raise ValueError(f"--samples={n_samples} is more than the {len(X)} samples of {name} in {folder}")
+    some = np.ascontiguousarray(X[:: max(1, len(X) // 1000)])
+    return f"real {crc32(y.tobytes(), crc32(some.tobytes())):08x}", n_samples or len(X)
+
+
+def _real_files(name, folder):
+    faces = FACE_SETS[name]
+    load = load_cdp if faces.files == "cdp" else load_learn_to_cluster
+    return load(Path(folder) / name, faces.file_name)[:2]
 
 
 @lru_cache(maxsize=1)
-def load_faces(name, folder, n_samples, work):
+def load_faces(name, folder, source, n_samples, work):
     """A set from `folder/NAME`, or one generated in its likeness; `work` is where graphs are kept."""
-    faces = FACE_SETS[name]
-    source = source_of(name, folder)
-    if source == "real":
-        load = load_cdp if faces.files == "cdp" else load_learn_to_cluster
-        X, y, _ = load(Path(folder) / name, faces.file_name)
-        X, y = unit_rows(X[:n_samples]), y[:n_samples]
-    else:
-        n_samples = n_samples or faces.n_samples
+    if source == GENERATED:
+        faces = FACE_SETS[name]
         share = n_samples / faces.n_samples
         X, y = make_faces(n_samples, max(1, round(share * faces.n_identities)), random_state=0)
-    graph_file = Path(work) / f"{name}-{source}-{len(X)}-{FACE_NEIGHBORS}.graph"
-    return Faces(name, source, X, y, graph_file)
+    else:
+        X, y = _real_files(name, folder)
+        X, y = unit_rows(X[:n_samples]), y[:n_samples]
+    stem = f"{name}-{source}-{n_samples}".replace(" ", "-")
+    return Faces(name, source, X, y, Path(work) / f"{stem}-{FACE_NEIGHBORS}.graph")
 
 
 def ball_graph(graph, radius):

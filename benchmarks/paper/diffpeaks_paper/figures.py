@@ -7,6 +7,7 @@ from diffpeaks.datasets import make_three_gaussians
 from diffpeaks.plotting import pyplot
 from diffpeaks_paper import cost, face_runs
 from diffpeaks_paper.definitions import DENSITIES, DIFFUSION_DENSITIES, SENSITIVITY
+from diffpeaks_paper.faces import GENERATED
 
 COLORS = dict(zip(DENSITIES, ("#999999", "#E69F00", "#56B4E9", "#0072B2", "#CC79A7", "#D55E00"), strict=True))
 MARKERS = dict(zip(DENSITIES, "osv^PX", strict=True))
@@ -44,7 +45,7 @@ def figure2(path, records, **wanted):
     lines = {line["method"]: line for line in records.of(experiment=face_runs.METHODS, **wanted)}
     figure, axes = pyplot().subplots(1, 2, figsize=(10, 4.5), layout="constrained")
     for ax, score in zip(axes, ("pairwise", "bcubed"), strict=True):
-        for density in DENSITIES:
+        for density in (name for name in DENSITIES if "curve" in lines[name]):
             curve = lines[density]["curve"][score]
             ax.plot(curve["recall"], curve["precision"], color=COLORS[density], label=density)
         for name in ("Infomap", "Leiden", "DensityPeaks()"):
@@ -65,7 +66,11 @@ def figure3(path, records, **wanted):
     figure, axes = pyplot().subplots(1, 3, figsize=(13, 4.2), layout="constrained", sharey=True)
     for ax, (parameter, (densities, _)) in zip(axes, SENSITIVITY.items(), strict=True):
         for density in densities:
-            found = [line for line in lines if (line["parameter"], line["method"]) == (parameter, density)]
+            found = [
+                line
+                for line in lines
+                if (line["parameter"], line["method"]) == (parameter, density) and "bcubed" in line
+            ]
             values, scores = zip(*((line["value"], line["bcubed"]["f"]) for line in found), strict=True)
             ax.plot(values, scores, color=COLORS[density], marker=MARKERS[density], label=density)
         ax.set(xlabel=parameter)
@@ -103,7 +108,7 @@ def growth(sizes, values):
 
 
 def _title(what, wanted):
-    source = "" if wanted["source"] == "real" else ", generated"
+    source = ", generated" if wanted["source"] == GENERATED else ""
     return f"{what}: {wanted['set']}{source}, {wanted['n_samples']:,} samples"
 
 

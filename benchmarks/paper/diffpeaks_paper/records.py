@@ -12,26 +12,29 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
+from diffpeaks._files import replacing
+
 
 class Records:
-    """The lines of a file. A line that was cut off by an interruption is dropped, and made again."""
+    """The lines of a file. A line that was cut off by an interruption does not count, and is made again."""
 
     def __init__(self, path):
         self.path = Path(path)
-        self.lines = []
-        if not self.path.exists():
-            return
-        whole = self.path.read_text().splitlines(keepends=True)
-        if whole and not whole[-1].endswith("\n"):
-            self.path.write_text("".join(whole[:-1]))
-            whole.pop()
-        for number, line in enumerate(whole, 1):
-            try:
-                self.lines.append(json.loads(line))
-            except ValueError as error:
-                raise ValueError(
-                    f"{self.path}, line {number} is no JSON; repair or delete that line"
-                ) from error
+        self.lines, self._whole = [], 0  # characters up to the end of the last whole line
+        for number, line in enumerate(self._text().splitlines(keepends=True), 1):
+            found = _parsed(line)
+            if found is None:
+                if line.endswith("\n") or not line.startswith("{"):
+                    raise ValueError(f"{self.path}, line {number} is no result; repair or delete that line")
+                break
+            self.lines.append(found)
+            self._whole += len(line)
+
+    def _text(self):
+        try:
+            return self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.path} is no text; name a file of results") from error
 
     def of(self, **wanted):
         """The lines with those values."""
@@ -39,9 +42,20 @@ class Records:
 
     def append(self, line):
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as file:
+        self._drop_what_was_cut_off()
+        with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         self.lines.append(line)
+
+    def _drop_what_was_cut_off(self):
+        """Once, before the first line is added: a file that is only read stays as it is."""
+        if self._whole is None:
+            return
+        if self.path.exists():
+            whole = self._text()[: self._whole]
+            with replacing(self.path) as file:
+                file.write((whole + "\n" * (bool(whole) and not whole.endswith("\n"))).encode())
+        self._whole = None
 
     def missing(self, jobs):
         """The jobs without a line; a job is what its line starts with."""
@@ -63,8 +77,13 @@ class Records:
         except KeyboardInterrupt:
             for future in [future for future in running if future.cancel()]:
                 del running[future]
-            print(f"finishing the {len(running)} parts that are running", file=sys.stderr)
-            self._append_done(running, len(jobs))
+            print(f"finishing {len(running)} parts; interrupt again to leave them", file=sys.stderr)
+            try:
+                self._append_done(running, len(jobs))
+            except KeyboardInterrupt:
+                for process in pool._processes.values():  # the pool itself can only wait
+                    process.terminate()
+                raise
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -78,6 +97,15 @@ class Records:
         self.append({**job, **result, "machine": machine()})
         name = " ".join(str(value) for value in job.values())
         print(f"[{count}] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
+
+
+def _parsed(line):
+    """A result, or None where the text is none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "experiment" in found else None
 
 
 def _timed(run, job):

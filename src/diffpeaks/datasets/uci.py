@@ -159,11 +159,12 @@ def load_uci(name: str, folder: str | os.PathLike[str] | None = None, download: 
     expected = _SETS[name]
     if expected.source is None:
         X, y = getattr(sklearn.datasets, str(expected.loader))(return_X_y=True)
-        return LabeledData(X, y.astype(np.int64), name)
+        data = LabeledData(X, y.astype(np.int64), name)
+        return _checked(data, expected, f"sklearn.datasets.{expected.loader}", "use another version of it")
     path = data_folder(folder) / "uci" / f"{name}.csv"
     if not path.exists():
         _make_table(path, expected, expected.source, download)
-    return _checked(load_table(path), expected, str(path))
+    return _checked(load_table(path), expected, str(path), "delete the file to download it anew")
 
 
 def _make_table(path: Path, expected: _Set, source: Source, download: bool) -> None:
@@ -177,15 +178,12 @@ def _make_table(path: Path, expected: _Set, source: Source, download: bool) -> N
     origin = str(by_hand) if by_hand.exists() else source.url
     content = by_hand.read_bytes() if by_hand.exists() else fetch(source.url, by_hand)
     data = read_source(source, content, path.stem, expected.shape[1], origin)
-    _checked(data, expected, origin)
+    _checked(data, expected, origin, "it is no longer what was published")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_table(path, data)
 
 
-def _checked(data: LabeledData, expected: _Set, origin: str) -> LabeledData:
-    remedy = (
-        "it is no longer what was published" if "://" in origin else "delete the file to download it anew"
-    )
+def _checked(data: LabeledData, expected: _Set, origin: str, remedy: str) -> LabeledData:
     if data.X.shape != expected.shape:
         raise ValueError(f"{origin!r} has shape {data.X.shape} instead of {expected.shape}; {remedy}")
     found = checksum(data)
