@@ -11,6 +11,7 @@ from diffpeaks_paper.faces import GENERATED
 
 COLORS = dict(zip(DENSITIES, ("#999999", "#E69F00", "#56B4E9", "#0072B2", "#CC79A7", "#D55E00"), strict=True))
 MARKERS = dict(zip(DENSITIES, "osv^PX", strict=True))
+ONE_ANSWER = {"Infomap": "*", "Leiden": "D", "DensityPeaks()": "P"}
 _RADIUS = 1.25  # where the naive density has one peak, and that of the walk three
 
 
@@ -48,14 +49,14 @@ def figure2(path, records, **wanted):
         for density in (name for name in DENSITIES if "curve" in lines[name]):
             curve = lines[density]["curve"][score]
             ax.plot(curve["recall"], curve["precision"], color=COLORS[density], label=density)
-        for name in ("Infomap", "Leiden", "DensityPeaks()"):
+        for name, marker in ONE_ANSWER.items():
             if name in lines:
                 found = lines[name][score]
-                ax.plot(found["recall"], found["precision"], "*", color="black", markersize=8)
-                ax.annotate(
-                    name, (found["recall"], found["precision"]), textcoords="offset points", xytext=(6, -10)
-                )
-        ax.set(xlabel="recall", ylabel="precision", title=_title(score, wanted), xlim=(0, 101), ylim=(0, 101))
+                style = {"marker": marker, "color": "black", "linestyle": "none", "markersize": 8}
+                ax.plot(found["recall"], found["precision"], label=name, **style)
+        low = max(0, min(line[score]["f"] for name, line in lines.items() if name in DENSITIES) - 15)
+        ax.set(xlabel="recall", ylabel="precision", title=_title(score, wanted))
+        ax.set(xlim=(low, 100.5), ylim=(low, 100.5))
         ax.legend(loc="lower left")
     return _saved(figure, path)
 
@@ -97,6 +98,8 @@ def figure4(path, records, **wanted):
     axes[0].set(xlabel="samples", ylabel="seconds", xscale="log", yscale="log")
     axes[1].set(xlabel="samples", ylabel="GiB beside the graph", xscale="log", yscale="log")
     for ax in axes:
+        ax.set_xticks(sizes, [f"{size // 1000}k" for size in sizes])
+        ax.minorticks_off()
         ax.legend()
     figure.suptitle(_title("cost of the density", wanted))
     return _saved(figure, path)
