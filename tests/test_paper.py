@@ -183,7 +183,8 @@ def drawn(tmp_path_factory, monkeypatch):
     output = tmp_path_factory.getbasetemp() / "figures"
 
     def draw(figure, *arguments):
-        given = ["paper", figure, "--output", str(output), "--samples", str(N_FACES), *arguments]
+        size = [] if figure == "figure1" else ["--samples", str(N_FACES)]
+        given = ["paper", figure, "--output", str(output), *size, *arguments]
         assert main(given) == 0
         return (output / f"{figure}.png").stat().st_size
 
@@ -228,6 +229,8 @@ def test_a_real_set_is_preferred_and_told_apart(tmp_path):
     [
         (["table1", "--data", "nowhere"], "the data folder nowhere does not exist; correct --data"),
         (["table3", "--samples", "10"], "--samples=10 must be at least 1000"),
+        (["table1", "--samples", "5000"], "--samples is for faces; table1 has none"),
+        (["table1", "--jobs", "0"], "--jobs=0 must be at least 1"),
     ],
 )
 def test_refusals_are_one_line(tmp_path, capsys, arguments, message):

@@ -40,6 +40,7 @@ def link_sweep(forest: PeakForest, y_true: Any) -> Sweep:
     linked = np.flatnonzero(forest.parent != NO_POINT)
     linked = linked[np.argsort(forest.delta[linked], kind="stable")]
     cuts, thresholds = _cuts_between(forest.delta[linked])
+    cuts, thresholds = cuts[thresholds > 0], thresholds[thresholds > 0]  # duplicates are never cut apart
     scores = _scores_after(linked, forest.parent[linked], cuts, y_true)
     return Sweep(thresholds, len(forest.parent) - cuts, *scores)
 

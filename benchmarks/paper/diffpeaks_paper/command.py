@@ -75,6 +75,8 @@ def main(given):
     data = given.data or os.environ.get("DIFFPEAKS_DATA")
     if data is not None and not Path(data).is_dir():
         raise FileNotFoundError(f"the data folder {data} does not exist; correct --data or DIFFPEAKS_DATA")
+    if given.samples is not None and given.experiment not in _FACES_OF:
+        raise ValueError(f"--samples is for faces; {given.experiment} has none")
     if given.samples is not None and given.samples < 1000:
         raise ValueError(f"--samples={given.samples} must be at least 1000, for lists of 80 neighbours")
     if given.jobs is not None and given.jobs < 1:
