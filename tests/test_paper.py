@@ -14,12 +14,14 @@ from diffpeaks_paper.benchmark_tables import Results, benchmark_table
 from diffpeaks_paper.definitions import (
     DENSITIES,
     DIFFUSION_DENSITIES,
+    FACE_SETS,
     GRIDS,
     NORMALIZATIONS,
     PEAK_RULES,
     settings,
 )
 from diffpeaks_paper.face_baselines import BASELINES
+from diffpeaks_paper.face_tables import face_table
 from diffpeaks_paper.faces import ball_graph, load_faces, source_and_size
 from diffpeaks_paper.records import Records
 
@@ -245,6 +247,13 @@ def test_refusals_are_one_line(tmp_path, capsys, arguments, message):
 def test_the_documents_hold_the_tables_of_the_results(table):
     records = Records(ROOT / "benchmarks" / "results" / "paper.jsonl")
     assert (ROOT / "docs" / "reproduction" / f"{table}.md").read_text() == benchmark_table(records, table)
+
+
+@pytest.mark.parametrize(("table", "name"), [("table2", "emore_200k"), ("table3", "ms1m")])
+def test_the_documents_hold_the_tables_of_faces(table, name):
+    records = Records(ROOT / "benchmarks" / "results" / "paper.jsonl")
+    expected = face_table(records, name, "generated", FACE_SETS[name].n_samples)
+    assert (ROOT / "docs" / "reproduction" / f"{table}.md").read_text() == expected
 
 
 @pytest.mark.parametrize("table", ["table1", "table4"])

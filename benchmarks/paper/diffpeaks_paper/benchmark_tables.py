@@ -93,8 +93,8 @@ def _summary(results, paper):
         "set",
         "score",
         "paper's best",
-        "diffusion, exhaustive",
-        "naive, exhaustive",
+        "diffusion, both grids",
+        "naive, both grids",
         "one cluster",
         "made by",
     ]

@@ -24,15 +24,18 @@ class Faces:
 
     @cached_property
     def graph(self):
-        """The nearest neighbours by Euclidean distance between unit vectors."""
         if not self.graph_file.exists():
             self.graph_file.parent.mkdir(parents=True, exist_ok=True)
-            search = ApproximateSearch(recall=FACE_RECALL)
-            neighbor_graph(self.X, FACE_NEIGHBORS, search=search).save(self.graph_file)
+            neighbors_of(self.X).save(self.graph_file)
         return NeighborGraph.load(self.graph_file)
 
 
 GENERATED = "generated"
+
+
+def neighbors_of(X):
+    """The nearest neighbours by Euclidean distance between unit vectors."""
+    return neighbor_graph(X, FACE_NEIGHBORS, search=ApproximateSearch(recall=FACE_RECALL))
 
 
 def source_and_size(name, folder, n_samples=None):

@@ -54,7 +54,7 @@ def figure2(path, records, **wanted):
                 found = lines[name][score]
                 style = {"marker": marker, "color": "black", "linestyle": "none", "markersize": 8}
                 ax.plot(found["recall"], found["precision"], label=name, **style)
-        low = max(0, min(line[score]["f"] for name, line in lines.items() if name in DENSITIES) - 15)
+        low = max(0, min(line[score]["f"] for line in lines.values() if "curve" in line) - 15)
         ax.set(xlabel="recall", ylabel="precision", title=_title(score, wanted))
         ax.set(xlim=(low, 100.5), ylim=(low, 100.5))
         ax.legend(loc="lower left")
@@ -72,7 +72,7 @@ def figure3(path, records, **wanted):
                 for line in lines
                 if (line["parameter"], line["method"]) == (parameter, density) and "bcubed" in line
             ]
-            values, scores = zip(*((line["value"], line["bcubed"]["f"]) for line in found), strict=True)
+            values, scores = ([line["value"] for line in found], [line["bcubed"]["f"] for line in found])
             ax.plot(values, scores, color=COLORS[density], marker=MARKERS[density], label=density)
         ax.set(xlabel=parameter)
         ax.legend()
@@ -88,11 +88,11 @@ def figure4(path, records, **wanted):
     )
     figure, axes = pyplot().subplots(1, 2, figsize=(10, 4.5), layout="constrained")
     for density in DIFFUSION_DENSITIES:
-        found = sorted((line["n_samples"], line) for line in lines if line["density"] == density)
-        sizes = np.array([size for size, _ in found])
+        found = [line for line in lines if line["density"] == density and "without_limit" not in line]
+        sizes = np.array([line["n_samples"] for line in found])
         style = {"color": COLORS[density], "marker": MARKERS[density]}
         for ax, key, unit in ((axes[0], "density_seconds", 1), (axes[1], "kilobytes", 2**20)):
-            values = np.array([line[key] for _, line in found]) / unit
+            values = np.array([line[key] for line in found]) / unit
             label = f"{density} (n^{growth(sizes, values):.2f})"
             ax.plot(sizes, values, label=label, **style)
     axes[0].set(xlabel="samples", ylabel="seconds", xscale="log", yscale="log")

@@ -6,7 +6,7 @@ import platform
 import signal
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -66,32 +66,34 @@ class Records:
         timed = partial(_timed, run)
         if n_workers == 1 or len(jobs) < 2:
             for number, job in enumerate(jobs, 1):
-                self._append_result(job, timed(job), f"{number}/{len(jobs)}")
+                self._append_result(job, timed(job), f"{len(jobs) - number} left")
             return
         # a key that interrupts reaches all processes; this one alone answers
         ignore = (signal.SIGINT, signal.SIG_IGN)
-        pool = ProcessPoolExecutor(n_workers, get_context("spawn"), signal.signal, ignore)
-        running = {pool.submit(timed, job): job for job in jobs}
+        pool = ProcessPoolExecutor(n_workers or cores(), get_context("spawn"), signal.signal, ignore)
+        running = {}
         try:
-            self._append_done(running, len(jobs))
+            self._run_in(pool, timed, jobs, running)
         except KeyboardInterrupt:
-            for future in [future for future in running if future.cancel()]:
-                del running[future]
             print(f"finishing {len(running)} parts; interrupt again to leave them", file=sys.stderr)
-            try:
-                self._append_done(running, len(jobs))
-            except KeyboardInterrupt:
-                for process in pool._processes.values():  # the pool itself can only wait
-                    process.terminate()
-                raise
+            self._run_in(pool, timed, [], running)
             raise
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            if running:  # left alone, by an error or by another interruption
+                for process in pool._processes.values():
+                    process.terminate()
+            pool.shutdown(wait=False)
 
-    def _append_done(self, running, n_jobs):
-        """Take what is done out of `running`, until nothing is left."""
-        for future in as_completed(list(running)):
-            self._append_result(running.pop(future), future.result(), f"{n_jobs - len(running)}/{n_jobs}")
+    def _run_in(self, pool, timed, jobs, running):
+        """Keep every process busy until no job is left; `running` holds those that are under way."""
+        waiting = list(reversed(jobs))
+        while waiting or running:
+            while waiting and len(running) < pool._max_workers:
+                job = waiting.pop()
+                running[pool.submit(timed, job)] = job
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                left = len(waiting) + len(running) - 1
+                self._append_result(running.pop(future), future.result(), f"{left} left")
 
     def _append_result(self, job, result, count):
         self.append({**job, **result, "machine": machine()})
@@ -114,11 +116,15 @@ def _timed(run, job):
     return {**result, "seconds": round(time.perf_counter() - started, 3)}
 
 
+def cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
 def machine():
     packages = ("diffpeaks", "numpy", "scipy", "scikit-learn")
     return {
         "processor": platform.processor() or platform.machine(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
     }

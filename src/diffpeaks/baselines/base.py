@@ -17,6 +17,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     """A clusterer of a neighbour graph: a subclass says which graph it needs, and labels its samples."""
 
     metric: Any
+    n_neighbors: Any
 
     @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -38,7 +39,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         """Refuse parameters that do not go together."""
 
     def _needs(self) -> Needs:
-        raise NotImplementedError
+        return Needs(self.n_neighbors)
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         raise NotImplementedError

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from diffpeaks._sklearn_compat import Interval, StrOptions
 from diffpeaks.baselines.base import GraphClusterer
-from diffpeaks.density import Needs
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.linking import component_labels
@@ -30,12 +29,8 @@ _COSINES = ("cosine", "inner_product")
 class _Communities(GraphClusterer):
     """Links of the graph with their weights; a subclass finds the communities."""
 
-    n_neighbors: int
     max_distance: float
     weights: str
-
-    def _needs(self) -> Needs:
-        return Needs(self.n_neighbors)
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         self.weights_ = self.weights

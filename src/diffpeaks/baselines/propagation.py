@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from diffpeaks._sklearn_compat import Interval, StrOptions
 from diffpeaks.baselines.base import GraphClusterer
-from diffpeaks.density import Needs
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.linking import component_labels, components
@@ -81,9 +80,6 @@ class CDP(GraphClusterer):
         self.metric_params = metric_params
         self.search = search
         self.n_jobs = n_jobs
-
-    def _needs(self) -> Needs:
-        return Needs(self.n_neighbors)
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         _check_cosines(graph)

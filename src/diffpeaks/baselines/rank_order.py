@@ -13,7 +13,6 @@ from diffpeaks._native import rank_distances
 from diffpeaks._sklearn_compat import Interval, check_params
 from diffpeaks._validation import n_threads
 from diffpeaks.baselines.base import GraphClusterer
-from diffpeaks.density import Needs
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.linking import component_labels, components
@@ -86,9 +85,6 @@ class ARO(GraphClusterer):
         check_is_fitted(self, "labels_")
         check_params(self, max_distance=max_distance)
         return component_labels(components(self.graph_, self.rank_distances_, max_distance))
-
-    def _needs(self) -> Needs:
-        return Needs(self.n_neighbors)
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         self.rank_distances_ = np.empty(len(graph.indices))

@@ -79,9 +79,6 @@ class KNNDBSCAN(GraphClusterer):
                 "sample could be a core; use more neighbours or a smaller min_samples"
             )
 
-    def _needs(self) -> Needs:
-        return Needs(self.n_neighbors)
-
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         near = graph.up_to(self.radius)
         core = near.degrees >= self.min_samples
@@ -133,9 +130,7 @@ class SingleLinkage(GraphClusterer):
         self.n_jobs = n_jobs
 
     def _needs(self) -> Needs:
-        if self.n_neighbors is None:
-            return Needs(radius=self.max_distance)
-        return Needs(self.n_neighbors)
+        return Needs(radius=self.max_distance) if self.n_neighbors is None else super()._needs()
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         return component_labels(components(graph, graph.distances, self.max_distance))

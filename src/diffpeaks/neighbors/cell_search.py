@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,21 +91,26 @@ class CellSearch(ExactSearch):
 
     def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
         if queries is not self.space.points:
-            return self._of_new(queries, "nearest", n_neighbors)
+            return self._of_new(queries, self._nearest_by_cells, BruteSearch.nearest, n_neighbors)
         rows = self._all_nearest(min(n_neighbors, self._locations.n_locations))
         self._locations.fill_repeats(rows)
         return self._locations.nearest_points(rows, n_neighbors)
 
-    def _of_new(self, queries: Any, what: str, how_much: Any) -> Neighbors:
+    def _of_new(
+        self,
+        queries: Any,
+        by_cells: Callable[[Any, Any], Neighbors],
+        by_brute: Callable[[BruteSearch, Any, Any], Neighbors],
+        how_much: Any,
+    ) -> Neighbors:
         """Queries far beyond all points are compared with each of them, because bounds tell nothing there."""
-        find = getattr(self, f"_{what}_by_cells")
         far = np.flatnonzero(self._cells(1).table.coordinates.too_far(queries))
         if not len(far):
-            return find(queries, how_much)
+            return by_cells(queries, how_much)
         tame = queries.copy()
         tame[far] = self.space.points[0]
-        brute = getattr(BruteSearch(self.space, self.n_threads), what)
-        return with_rows(find(tame, how_much), far, brute(queries[far], how_much))
+        compared = by_brute(BruteSearch(self.space, self.n_threads), queries[far], how_much)
+        return with_rows(by_cells(tame, how_much), far, compared)
 
     def _nearest_by_cells(self, queries: Any, n_neighbors: int) -> Neighbors:
         n_nearest = min(n_neighbors, self._locations.n_locations)
@@ -123,7 +129,7 @@ class CellSearch(ExactSearch):
     def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
         reach = reach.astype(np.float64)
         if queries is not self.space.points:
-            return self._of_new(queries, "reaching", reach)
+            return self._of_new(queries, self._reaching_by_cells, BruteSearch.reaching, reach)
         return self._reaching_by_cells(queries, reach)
 
     def _reaching_by_cells(self, queries: Any, reach: NDArray[np.float64]) -> Neighbors:
