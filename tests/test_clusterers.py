@@ -23,11 +23,11 @@ def test_nothing_given_finds_blobs_and_moons():
 def test_automatic_choice_is_readable():
     X = general_position(0, 256)
     model = DensityPeaks().fit(X)
-    assert model.density_estimator_.n_neighbors_ == 16
-    assert model.cut_.min_prominence == pytest.approx(3.5 / 4)
+    assert model.density_estimator_.n_neighbors_ == 22
+    assert model.density_estimator_.steps == 3
     distances = reference.euclidean_distances(X)
     typical = np.median(distances[~np.eye(256, dtype=bool)])
-    assert model.cut_.max_link == pytest.approx(0.7 * typical)
+    assert model.cut_.max_link == pytest.approx(0.75 * typical)
     assert model.graph_.search == "tree"
 
 

@@ -76,8 +76,32 @@ def third_party_after(code):
     return set(done.stdout.split()) - set(sys.stdlib_module_names)
 
 
+WEIGHTED = (
+    *("sample_weights_pandas_series", "sample_weights_not_an_array", "sample_weights_list"),
+    *("sample_weights_shape", "sample_weights_not_overwritten"),
+)
+WEIGHTED_WITH_ZEROS = (
+    "all_zero_sample_weights_error",
+    "sample_weight_equivalence_on_dense_data",
+    "sample_weight_equivalence_on_sparse_data",
+)
+
+
+def failures_with_weights(estimator):
+    refused = {f"check_{name}": "gives weights of zero, which are refused" for name in WEIGHTED_WITH_ZEROS}
+    if estimator.density is not None:
+        refused |= {f"check_{name}": "gives weights to a density that counts samples" for name in WEIGHTED}
+    return refused
+
+
 def expected_failures(estimator):
     """Checks that cannot hold, with the reason; strict, so that one that begins to hold is noticed."""
+    if isinstance(estimator, DensityPeaks):
+        return failures_with_weights(estimator) | failures_with_metric(estimator)
+    return failures_with_metric(estimator)
+
+
+def failures_with_metric(estimator):
     if getattr(estimator, "metric", None) == "cosine":
         checks = (
             "estimators_dtypes",

@@ -16,10 +16,13 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, poi
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.peaks import PeakForest, complete_forest, peak_forest, peak_labels, without_halo
+from diffpeaks.places import Places
 from diffpeaks.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
-# The default density smooths over all neighbours; its hills are linked along the nearer ones.
-LINKED_SHARE = 0.7
+# The default density smooths over all neighbours; its hills are linked along the nearest ones alone,
+# which seldom reach across a valley.
+LINKED_SHARE = 0.25
+DEFAULT_STEPS = 3
 
 
 class DensityPeaks(ClusterMixin, BaseEstimator):
@@ -34,7 +37,8 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     density : estimator, str, array, callable or None
         `KernelDiffusion`, `NaiveDensity` or `LocalContrast`; a name of the paper: "naive", "lc",
         "kd-sym", "kd-asym", "fkd-sym", "fkd-asym"; one value for each sample; or a function of the
-        `NeighborGraph` that returns these. None is `KernelDiffusion(steps=4)`.
+        `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3)` on
+        distinct samples: a sample that occurs several times is one of that weight.
     n_clusters : int, optional
         Take that many peaks, those with the largest density x delta.
     max_link : float, optional
@@ -44,13 +48,13 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         hill for each connected part of the graph.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 2 log2(n).
+        for functions. "auto" is 2.75 log2(n).
     halo : bool
         Keep the cores only: samples below the densest border sample of their cluster become noise.
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
-        Draws the random pairs of the automatic cut; None stands for a fixed seed.
+        Draws what the automatic cut looks at; None stands for a fixed seed.
 
     Attributes
     ----------
@@ -116,7 +120,7 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     @whole_fit
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Cluster X.
 
         Parameters
@@ -125,12 +129,18 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
             With `metric="precomputed"` distances among all samples, or a graph of them. It is kept, not
             copied: do not change it in place while the fit is in use.
         y : ignored
+        sample_weight : array of shape (n_samples,), optional
+            How many samples each one stands for, or any other positive weight; only ratios count. For
+            the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
         self._points = points_of(self, X)
-        default = KernelDiffusion(steps=4)
-        self.density_estimator_ = fitted_density(self.density, default, self, self._points)
-        self.graph_ = self.density_estimator_.graph_
-        self.density_ = self.density_estimator_.density_
+        self._places = self._settled_places(sample_weight)
+        default = KernelDiffusion(steps=DEFAULT_STEPS)
+        self.density_estimator_ = fitted_density(
+            self.density, default, self, self._places.points, self._places.weights
+        )
+        self.graph_ = self._places.graph_of_samples(self.density_estimator_.graph_)
+        self.density_ = self._places.of_samples(self.density_estimator_.density_)
         self._linked_share = LINKED_SHARE if self.density is None else 1.0
         self._fitted = {"halo": self.halo, "random_state": self.random_state, "n_jobs": self.n_jobs}
         self._complete: PeakForest | None = None
@@ -141,6 +151,16 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         self.n_clusters_ = len(self.peak_indices_)
         self.labels_ = self._labels(self.forest_, self.peak_indices_, self.cut_, self.halo)
         return self
+
+    def _settled_places(self, sample_weight: Any) -> Places:
+        """The default density sees distinct samples, others each sample as it is."""
+        if self.density is None:
+            return Places.distinct(self._points, sample_weight)
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight is given, but density={self.density!r} counts samples; use density=None"
+            )
+        return Places(self._points)
 
     def recut(
         self,
@@ -189,12 +209,17 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
 
     def _linked(self) -> NeighborGraph:
         """The graph along which hills are linked."""
-        return self.graph_ if self._linked_share == 1 else self.graph_.nearest_share(self._linked_share)
+        if self._linked_share == 1:
+            return self.graph_
+        nearest = self.density_estimator_.graph_.nearest_share(self._linked_share)
+        return self._places.graph_of_samples(nearest)
 
     def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
         if n_clusters is None and max_link is None and min_prominence is None:
             if self._automatic is None:
-                self._automatic = automatic_cut(self._points, self.graph_, self._fitted["random_state"])
+                self._automatic = automatic_cut(
+                    self._places.points, self.density_estimator_, self._fitted["random_state"]
+                )
             return self._automatic
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 

@@ -234,6 +234,25 @@ def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
     return values
 
 
+def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """One positive finite weight for each sample, or None."""
+    if sample_weight is None:
+        return None
+    check_unmasked("sample_weight", sample_weight)
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; it must hold one value for each of {n_samples} samples"
+        )
+    bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight of sample {bad[0]} is {weights[bad[0]]}; weights must be positive and finite: "
+            "leave samples without weight out, and ask predict for their labels"
+        )
+    return weights
+
+
 def check_integers(name: str, values: ArrayLike) -> NDArray[Any]:
     """An array of integers, nothing converted."""
     array = np.asarray(values)

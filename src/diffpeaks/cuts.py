@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from diffpeaks.density import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 
 # A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all.
-LINK_SHARE_OF_TYPICAL = 0.7
+LINK_SHARE_OF_TYPICAL = 0.75
 LEAST_LINKED_SHARE = 0.01
-# The noise of a log density over k neighbours goes like 1 / sqrt(k).
-PROMINENCE_TIMES_SQRT_K = 3.5
+# How far a hill must rise above its saddle, in log density, beyond what chance would raise.
+LEAST_RISE = 0.4
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Cut:
     min_prominence: float = 0.0
 
 
-def automatic_cut(points: PointSet | GivenGraph, graph: NeighborGraph, random_state: object = None) -> Cut:
+def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_state: object = None) -> Cut:
     """Links against the distance of random pairs, prominence against sampling noise.
 
     Prominence alone decides on a precomputed graph, which does not know how far random pairs are, and
@@ -46,10 +47,21 @@ def automatic_cut(points: PointSet | GivenGraph, graph: NeighborGraph, random_st
     """
     random = check_random_state(0 if random_state is None else random_state)
     max_link = LINK_SHARE_OF_TYPICAL * points.typical_distance(random)
-    if np.mean(_nearest_distance(graph) < max_link) < LEAST_LINKED_SHARE:
+    if np.mean(_nearest_distance(density.graph_) < max_link) < LEAST_LINKED_SHARE:
         max_link = np.inf  # distances have concentrated: lengths tell nothing
-    mean_degree = len(graph.indices) / graph.n_samples
-    return Cut(None, float(max_link), float(PROMINENCE_TIMES_SQRT_K / np.sqrt(mean_degree)))
+    chance = rise_by_chance(density.log_error(random), points.n_samples)
+    return Cut(None, float(max_link), LEAST_RISE + chance)
+
+
+def rise_by_chance(log_error: float, n_samples: int) -> float:
+    """How far the highest of the hills that chance makes would rise above its saddle.
+
+    A density with that error is an average over 1 / error^2 samples, so that it varies freely over
+    n error^2 patches. The largest of m normal deviates is about sqrt(2 log m); the rise is a
+    difference of two values, which has sqrt(2) of the error of one.
+    """
+    n_patches = max(n_samples * log_error**2, 2.0)
+    return float(np.sqrt(2) * log_error * np.sqrt(2 * np.log(n_patches)))
 
 
 def _nearest_distance(graph: NeighborGraph) -> NDArray[np.float64]:

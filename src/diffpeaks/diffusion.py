@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
 
+_SIGN_DRAWS = 4  # the median error over all points is wanted: few draws make it stable
 MAX_LIMIT_ENTRIES = np.iinfo(np.int32).max  # scipy finds connected components on 32-bit offsets
 
 
@@ -62,24 +63,54 @@ def diffuse(
     density: NDArray[np.float64] | None = None,
     steps: int = 1,
     teleport: float = 0.0,
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """The density after some steps of the walk, from the uniform start by default.
 
-    In each step the share `teleport` of the mass jumps to a point drawn uniformly.
+    In each step the share `teleport` of the mass jumps to a point drawn uniformly. Points with
+    `weights` of mean one stand for as many: the walk starts and jumps in proportion, and the result is
+    the mass at each point, its density times its weight.
     """
-    if density is None:
-        density = np.ones(transition.shape[0])
+    start = np.ones(transition.shape[0]) if weights is None else weights
+    density = start if density is None else density
     backward = transition.T
     for _ in range(steps):
         density = backward @ density
         if teleport:
-            density = (1 - teleport) * density + teleport * density.mean()
+            density = (1 - teleport) * density + teleport * density.mean() * start
     return density
 
 
-def change(transition: sp.csr_array, density: NDArray[np.float64], teleport: float = 0.0) -> float:
+def relative_error(
+    transition: sp.csr_array,
+    steps: int,
+    teleport: float,
+    weights: NDArray[np.float64] | None,
+    random: np.random.RandomState,
+) -> NDArray[np.float64]:
+    """Standard error of each value of `diffuse`, relative to it, had the points been drawn anew.
+
+    A value is a sum of what arrives from other points, and each of these is there by chance, as one
+    of a Poisson number of points. The sum of their squares is found by giving them random signs.
+    """
+    mass = diffuse(transition, None, steps, teleport, weights)
+    scale = np.ones(len(mass)) if weights is None else np.sqrt(weights)
+    squares = np.zeros(len(mass))
+    for _ in range(_SIGN_DRAWS):
+        signs = np.where(random.random_sample(len(mass)) < 0.5, -scale, scale)
+        squares += diffuse(transition, signs, steps, teleport, weights) ** 2 / _SIGN_DRAWS
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(mass > 0, np.sqrt(squares) / mass, np.inf)
+
+
+def change(
+    transition: sp.csr_array,
+    density: NDArray[np.float64],
+    teleport: float = 0.0,
+    weights: NDArray[np.float64] | None = None,
+) -> float:
     """Mean absolute change of a density in one more step."""
-    return float(np.mean(np.abs(diffuse(transition, density, 1, teleport) - density)))
+    return float(np.mean(np.abs(diffuse(transition, density, 1, teleport, weights) - density)))
 
 
 def reversible_limit(graph: NeighborGraph, weights: NDArray[np.float64]) -> Limit:

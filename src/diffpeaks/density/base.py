@@ -64,6 +64,13 @@ class GraphDensity(BaseEstimator):
         """The density of each sample; the graph holds at least what `needs` asks for."""
         raise NotImplementedError
 
+    def log_error(self, random: np.random.RandomState) -> float:
+        """Standard error of the logarithm of a typical sample's density, had the samples been drawn anew.
+
+        Without better knowledge it is that of a count of as many neighbours as the graph has on average.
+        """
+        return float(np.sqrt(self.graph_.n_samples / len(self.graph_.indices)))
+
     def tie_break(self) -> NDArray[np.float64] | None:
         """A second key that orders samples of equal density, if the density has one."""
         return None
@@ -83,8 +90,15 @@ class GraphDensity(BaseEstimator):
         needs = self.needs(points)
         return self.fit_graph(points, points.graph(*needs), needs)
 
-    def fit_graph(self, points: PointSet | GivenGraph, graph: NeighborGraph, needs: Needs) -> Self:
-        """`fit` on points whose graph has been searched already."""
+    def fit_graph(
+        self,
+        points: PointSet | GivenGraph,
+        graph: NeighborGraph,
+        needs: Needs,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Self:
+        """`fit` on points whose graph has been searched already; weights, if any, have mean one."""
+        self._weights = weights
         self._points = points
         self.graph_ = graph
         self.n_neighbors_: Any = needs.n_neighbors

@@ -23,6 +23,7 @@ from diffpeaks.diffusion import (
     change,
     diffuse,
     limit,
+    relative_error,
     reversible_limit,
     row_sums,
     transition,
@@ -51,7 +52,7 @@ class KernelDiffusion(GraphDensity):
     Parameters
     ----------
     n_neighbors : int or "auto"
-        Neighbours of the asymmetric kernel, the sample itself counted; "auto" is 2 log2(n). With a
+        Neighbours of the asymmetric kernel, the sample itself counted; "auto" is 2.75 log2(n). With a
         radius they only set the scale of `bandwidth="local"` and of `radius="auto"`.
     radius : float, "auto" or None
         Ball of the symmetric kernel; "auto" is the median distance to the `n_neighbors`-th neighbour.
@@ -144,14 +145,21 @@ class KernelDiffusion(GraphDensity):
         self._bandwidth = self._settled_bandwidth(graph, reached, needs)
         with np.errstate(over="ignore"):  # for the reader alone; the weights use lengths
             self.bandwidth_ = np.square(self._bandwidth.origin)
-        weights = kernel_weights(reached, self.kernel, self._bandwidth)
         self._fitted_kernel, self._fitted_teleport = self.kernel, self.teleport
+        self._reached = reached
+        weights = self._kernel_weights()
         self._volume = _checked_volume(row_sums(reached, weights))
-        self._reach = reached.reach
         if np.isinf(self.steps):
             reversible = needs.radius is not None and not self.teleport
             return self._in_the_limit(reached, weights, reversible)
         return self._after_steps(transition(reached, weights, overwrite_weights=True))
+
+    def _kernel_weights(self) -> NDArray[np.float64]:
+        """Weights of the fitted kernel; a heavy neighbour counts as often as it weighs."""
+        weights = kernel_weights(self._reached, self._fitted_kernel, self._bandwidth)
+        if self._weights is not None:
+            weights *= self._weights[self._reached.indices]
+        return weights
 
     def _settled_bandwidth(self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs) -> Bandwidth:
         if self.bandwidth != "local" or callable(self.kernel):
@@ -161,12 +169,12 @@ class KernelDiffusion(GraphDensity):
         return self_tuning_bandwidth(graph, needs.n_neighbors)
 
     def _after_steps(self, walk: Any) -> NDArray[np.float64]:
-        self._previous = diffuse(walk, steps=int(self.steps) - 1, teleport=self.teleport)
-        density = diffuse(walk, self._previous, 1, self.teleport)
-        self.residual_ = change(walk, density, self.teleport)
+        self._previous = diffuse(walk, None, int(self.steps) - 1, self.teleport, self._weights)
+        mass = diffuse(walk, self._previous, 1, self.teleport, self._weights)
+        self.residual_ = change(walk, mass, self.teleport, self._weights)
         self.n_closed_classes_: int | None = None
         self.transient_share_: float | None = None
-        return density
+        return mass if self._weights is None else mass / self._weights
 
     def _in_the_limit(
         self, graph: NeighborGraph, weights: NDArray[np.float64], reversible: bool
@@ -181,10 +189,17 @@ class KernelDiffusion(GraphDensity):
         self.transient_share_ = end.transient_share
         return end.density
 
+    def log_error(self, random: np.random.RandomState) -> float:
+        if np.isinf(self.steps):
+            return super().log_error(random)
+        walk = transition(self._reached, self._kernel_weights(), overwrite_weights=True)
+        error = relative_error(walk, int(self.steps), self._fitted_teleport, self._weights, random)
+        return float(np.median(error))
+
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
         """One step of the walk from the fitted samples to the new ones: sum of rho(y) p(y, x)."""
         ball = self.radius_ is not None
-        found = points.within_of(X, self.radius_) if ball else points.reaching(X, self._reach)
+        found = points.within_of(X, self.radius_) if ball else points.reaching(X, self._reached.reach)
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
         weights = pair_weights(found.distances, self._fitted_kernel, bandwidth, found.indices, owners)

@@ -49,7 +49,11 @@ class GivenDensity(GraphDensity):
 
 
 def fitted_density(
-    density: Any, default: GraphDensity, clusterer: Any, points: PointSet | GivenGraph
+    density: Any,
+    default: GraphDensity,
+    clusterer: Any,
+    points: PointSet | GivenGraph,
+    weights: NDArray[np.float64] | None = None,
 ) -> GraphDensity:
     """What a clusterer was given as density, fitted on its points with one search for both.
 
@@ -65,7 +69,7 @@ def fitted_density(
         )
     estimator = _resolved(density, clusterer)
     needs = estimator.needs(points)
-    return estimator.fit_graph(points, points.graph(*needs), needs)
+    return estimator.fit_graph(points, points.graph(*needs), needs, weights)
 
 
 def _resolved(density: Any, clusterer: Any) -> GraphDensity:

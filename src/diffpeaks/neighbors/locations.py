@@ -57,6 +57,13 @@ class Locations:
         return self._members[self._starts[:-1]]
 
     @property
+    def numbers(self) -> NDArray[np.int32]:
+        """The number of the location where each point lies."""
+        if self.all_distinct:
+            return np.arange(self.n_samples, dtype=np.int32)
+        return self._number[self._first]
+
+    @property
     def repeats(self) -> NDArray[np.bool_] | None:
         """Which points lie where an earlier one does; None if none does."""
         return None if self.all_distinct else self._first != np.arange(self.n_samples)

@@ -38,7 +38,12 @@ class PointSet:
         self.space = space
         self.n_samples: int = space.points.shape[0]
         self.n_threads = n_threads(n_jobs)
+        self._asked = search
         self.search = search_for(search, space, self.n_threads, memory_limit, n_neighbors or 1)
+
+    def restricted(self, which: NDArray[Any]) -> PointSet:
+        """Some of the points, searched in the way that was asked for."""
+        return PointSet(self.space.restricted(which), self._asked, self.n_threads)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
@@ -117,8 +122,8 @@ class PointSet:
         return parent, delta
 
     def automatic_n_neighbors(self) -> int:
-        """2 log2(n): enough for a density, few enough to stay local."""
-        return min(self.n_samples, max(2, round(2 * np.log2(max(self.n_samples, 2)))))
+        """2.75 log2(n): enough for a density, few enough to stay local."""
+        return min(self.n_samples, max(2, round(2.75 * np.log2(max(self.n_samples, 2)))))
 
     def typical_distance(self, random: np.random.RandomState) -> float:
         """Median distance between two points drawn at random."""
