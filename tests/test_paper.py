@@ -82,50 +82,6 @@ def test_a_job_for_everything():
     assert [d.n_neighbors for d in paper["fkd-asym"]] == [10, 20, 30, 40, 50]
 
 
-def test_an_interrupted_run_goes_on(tmp_path):
-    path, calls = tmp_path / "results.jsonl", []
-
-    def run(job):
-        if len(calls) == 2:
-            calls.append(None)
-            raise KeyboardInterrupt
-        calls.append(job["x"])
-        return {"square": job["x"] ** 2}
-
-    jobs = [{"experiment": "squares", "x": x} for x in range(4)]
-    with pytest.raises(KeyboardInterrupt):
-        Records(path).complete(jobs, run, n_workers=1)
-    with path.open("a") as file:
-        file.write('{"experiment": "squares", "x": 2, "squ')  # a line that was cut off
-    records = Records(path)
-    records.complete(records.missing(jobs), run, n_workers=1)
-    assert calls == [0, 1, None, 2, 3]
-    assert [(line["x"], line["square"]) for line in Records(path).lines] == [(0, 0), (1, 1), (2, 4), (3, 9)]
-    assert "diffpeaks" in records.lines[0]["machine"]
-
-
-@pytest.mark.parametrize("spoiled", ["no json", "123", '{"x": 1}'])
-def test_a_spoiled_line_is_named(tmp_path, spoiled):
-    path = tmp_path / "results.jsonl"
-    path.write_text('{"experiment": 1}\n' + spoiled + "\n")
-    with pytest.raises(ValueError, match=r"results\.jsonl, line 2 is no result; repair or delete"):
-        Records(path)
-
-
-@pytest.mark.parametrize(
-    "content", ["my only notes", '{"experiment": 1}\n{"experiment": 2, "cut of', '{"experiment": 1}']
-)
-def test_a_file_that_is_read_stays_as_it_is(tmp_path, content):
-    path = tmp_path / "results.jsonl"
-    path.write_text(content)
-    if content.startswith("{"):
-        assert len(Records(path).lines) == 1
-    else:
-        with pytest.raises(ValueError, match="line 1 is no result"):
-            Records(path)
-    assert path.read_text() == content
-
-
 def test_tables_only_read(tmp_path, iris, capsys):
     path = tmp_path / "results.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in iris))

@@ -12,6 +12,7 @@ from diffpeaks_paper.benchmark_tables import benchmark_table
 from diffpeaks_paper.face_tables import face_table
 from diffpeaks_paper.faces import source_and_size
 from diffpeaks_paper.records import Records
+from diffpeaks_paper.workers import terminated_like_interrupted
 
 EXPERIMENTS = {
     "table1": "density peaks on the 13 sets, six densities",
@@ -85,7 +86,8 @@ def main(given):
     output.mkdir(parents=True, exist_ok=True)
     records = Records(given.results or output / "results.jsonl")
     session = Session(output, records, data, given.samples, given.jobs, given.read)
-    path = _made(given.experiment, session)
+    with terminated_like_interrupted():
+        path = _made(given.experiment, session)
     print(f"Written: {path}")
     return path
 
