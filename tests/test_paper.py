@@ -8,7 +8,7 @@ from clouds import general_position, rows_of
 
 from diffpeaks import neighbor_graph
 from diffpeaks.cli import main
-from diffpeaks.datasets import UCI_NAMES, write_faces
+from diffpeaks.datasets import UCI_NAMES
 from diffpeaks_paper import benchmark_sets, cost, face_runs, published
 from diffpeaks_paper.benchmark_tables import Results, benchmark_table
 from diffpeaks_paper.definitions import (
@@ -22,7 +22,7 @@ from diffpeaks_paper.definitions import (
 )
 from diffpeaks_paper.face_baselines import BASELINES
 from diffpeaks_paper.face_tables import face_table
-from diffpeaks_paper.faces import ball_graph, load_faces, source_and_size
+from diffpeaks_paper.faces import ball_graph
 from diffpeaks_paper.records import Records
 
 ROOT = Path(__file__).parent.parent
@@ -164,28 +164,12 @@ def test_the_figure_of_the_cost_only_reads(drawn, tmp_path):
     assert drawn("figure4", "--read", "--results", str(path)) > 10_000
 
 
-def test_a_real_set_is_preferred_and_told_apart(tmp_path):
-    folder = tmp_path / "ms1m"
-    folder.mkdir()
-    write_faces(folder, "part1_test", n_samples=1200, n_identities=30, random_state=0)
-    source, size = source_and_size("ms1m", str(tmp_path))
-    assert (source[:5], size) == ("real ", 1200)
-    faces = load_faces("ms1m", str(tmp_path), source, size, str(tmp_path / "graphs"))
-    assert len(faces.X) == 1200
-    write_faces(folder, "part1_test", n_samples=1200, n_identities=30, random_state=1)
-    other, _ = source_and_size("ms1m", str(tmp_path))
-    assert other != source
-    with pytest.raises(ValueError, match="--samples=2000 is more than the 1200 samples of ms1m"):
-        source_and_size("ms1m", str(tmp_path), 2000)
-    (folder / "features" / "part1_test.bin").write_bytes(b"123")
-    with pytest.raises(ValueError, match=r"part1_test\.bin"):
-        source_and_size("ms1m", str(tmp_path))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table1", "--data", "nowhere"], "the data folder nowhere does not exist; correct --data"),
+        (["table1", "--data", "nowhere"], "the data folder 'nowhere' does not exist; correct --data"),
+        (["table1", "--data", ""], "the data folder '' does not exist; correct --data"),
+        (["table4", "--generated"], "--generated is for faces; table4 has none"),
         (["table3", "--samples", "10"], "--samples=10 must be at least 1000"),
         (["table1", "--samples", "5000"], "--samples is for faces; table1 has none"),
         (["table1", "--jobs", "0"], "--jobs=0 must be at least 1"),

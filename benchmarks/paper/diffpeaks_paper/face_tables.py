@@ -3,8 +3,8 @@
 from diffpeaks_paper import face_runs, published
 from diffpeaks_paper.definitions import DENSITIES
 from diffpeaks_paper.face_baselines import BASELINES
-from diffpeaks_paper.faces import GENERATED
 from diffpeaks_paper.markdown import markdown_table
+from diffpeaks_paper.sources import GENERATED
 
 PUBLISHED = {"emore_200k": published.EMORE_200K, "ms1m": published.MS1M}
 NOT_RUN = {"emore_200k": published.EMORE_200K_NOT_RUN, "ms1m": published.MS1M_NOT_RUN}
