@@ -77,6 +77,13 @@ def test_lengths_that_differ(folder, kind):
         LOADERS[kind](folder, "part", n_features=3)
 
 
+@every_format
+def test_blank_lines_at_the_end(folder, kind):
+    for path in (folder / LABELS[kind], folder / "list.txt"):
+        path.write_text(path.read_text().rstrip() + "\n\n \r\n")
+    assert LOADERS[kind](folder, "part", n_features=3).y.tolist() == [7, -1, 7, 9_000_000_000, 0]
+
+
 def test_list_of_other_length(folder):
     (folder / "list.txt").write_text("a.jpg\n" * 6)
     with refuses("list.txt|6 lines of images|5 rows"):

@@ -60,7 +60,7 @@ def test_what_is_wrong_with_real_files(tmp_path, features):
     with refuses("part1_test.bin has 999 samples, but at least 1000"):
         available_source("ms1m", tmp_path)
     features.write_bytes(b"123")
-    with refuses("part1_test.bin"):
+    with refuses("part1_test.bin|3 bytes|fetch the file again"):
         available_source("ms1m", tmp_path)
 
 

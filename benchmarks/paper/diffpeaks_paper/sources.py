@@ -44,7 +44,8 @@ def recorded_source(records, jobs_of, name, n_samples=None, generated=False):
     ]
     if not asked:
         raise ValueError(
-            f"{records.path} has no such results on {name}; run without --read, or name the file with --results"
+            f"{records.path} has no such results on {name}; run without --read, or name the file with "
+            "--results"
         )
     n_missing = [len(records.missing(jobs_of(name, *which))) for which in asked]
     best = [which for which, n in zip(asked, n_missing, strict=True) if n == min(n_missing)]
