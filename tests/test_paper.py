@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from clouds import general_position, rows_of
 
@@ -205,6 +206,43 @@ def test_diffusion_passes_the_papers_best_in_every_row(table):
         for score in published.SCORES:
             theirs = max(published.BENCHMARK_SETS[table][name, score, d] for d in DENSITIES)
             assert round(results.f(name, score, DIFFUSION_DENSITIES), 1) >= theirs
+
+
+@pytest.fixture(scope="module")
+def lines():
+    """The results that docs/reproduction.md tells of."""
+    return Records(ROOT / "benchmarks" / "results" / "paper.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("score", "other", "told"),
+    [
+        ("pairwise", "naive", [1.1, 1.8]),
+        ("pairwise", "lc", [1.5, 2.2]),
+        ("bcubed", "naive", [0.2, 0.7]),
+        ("bcubed", "lc", [0.6, 0.9]),
+    ],
+)
+def test_the_recall_that_figure_2_is_said_to_show(lines, score, other, told):
+    """At the same precision, from 98.5 to 99.8, by each density of the walk."""
+
+    def recall(density):
+        (line,) = lines.of(experiment=face_runs.METHODS, set="ms1m", method=density)
+        curve = line["curve"][score]
+        falling = np.minimum.accumulate(curve["precision"])
+        return np.interp(np.linspace(98.5, 99.8, 14), falling[::-1], curve["recall"][::-1])
+
+    more = np.array([recall(density) - recall(other) for density in DIFFUSION_DENSITIES])
+    assert [round(float(bound), 1) for bound in (more.min(), more.max())] == told
+
+
+def test_the_time_that_figure_4_is_said_to_show(lines):
+    seconds = {
+        density: np.array([line["density_seconds"] for line in lines.of(experiment="cost", density=density)])
+        for density in ("kd-asym", "fkd-asym")
+    }
+    ratio = np.rint(seconds["kd-asym"] / seconds["fkd-asym"])
+    assert (ratio.min(), ratio.max(), ratio[-1]) == (159, 436, 182)
 
 
 def test_the_command_knows_its_version(capsys):
