@@ -171,7 +171,7 @@ REFUSALS = [
     (lambda: KNNDBSCAN(0.5, 6, 5).fit(X), "min_samples=6|n_neighbors=5|more neighbours"),
     (lambda: KNNDBSCAN(0.0, 5, 5).fit(X), "radius|0.0"),
     (lambda: KNNDBSCAN(np.inf, 5, 5).fit(X), "radius|inf"),
-    (lambda: SingleLinkage(0.5, metric="precomputed").fit(GRAPH), "radius=0.5|complete|build the graph"),
+    (lambda: SingleLinkage(0.5, metric="precomputed").fit(GRAPH), "max_distance=0.5|0.0|give n_neighbors"),
     (lambda: SingleLinkage(0.0).fit(X), "max_distance|0.0"),
     (lambda: GRAPH.up_to(-1.0), "distance=-1.0|at least 0"),
     (lambda: GRAPH.up_to(np.nan), "distance=nan|at least 0"),

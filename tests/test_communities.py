@@ -114,8 +114,17 @@ def test_importing_the_baselines_loads_no_extra():
         ({"max_distance": 0.0}, "max_distance|0.0"),
         ({"random_state": -1}, "random_state|-1"),
         ({"random_state": None}, "random_state|None"),
+        ({"weights": "cosine"}, "weights='cosine'|metric='euclidean'|metric='cosine', or weights='uniform'"),
     ],
 )
 def test_refusal(kind, params, words):
     with refuses(words):
         clone(kind(n_neighbors=3)).set_params(**params).fit(two_groups())
+
+
+@BOTH
+def test_distances_that_are_no_cosines(kind):
+    graph = neighbor_graph(4 * two_groups(), 12)
+    with refuses("largest distance is 6|at most 2|metric='cosine'|d^2 / 2"):
+        kind(12, weights="cosine", metric="precomputed").fit(graph)
+    kind(12, metric="precomputed").fit(graph)  # all links weigh the same

@@ -1,5 +1,6 @@
 """Tables 1 and 4 as markdown, from the lines of the runs."""
 
+from collections import ChainMap
 from collections.abc import Iterator
 
 import numpy as np
@@ -36,7 +37,10 @@ class Results:
     def best(self, name, score, densities=DENSITIES, grids=tuple(GRIDS), scalings=NORMALIZATIONS, rules=None):
         """The best cut, with the settings that made it; None where nothing was run."""
         found = [
-            {**line["best"][f"{rule}/{score}"], "rule": rule, "density": key[3], "normalization": key[1]}
+            # a chain, so that what a line lacks is still looked up in the line, which says where it stands
+            ChainMap(
+                {"rule": rule, "density": key[3], "normalization": key[1]}, line["best"][f"{rule}/{score}"]
+            )
             for key, line in self._lines.items()
             if key[0] == name and key[1] in scalings and key[2] in grids and key[3] in densities
             for rule in rules or RULES[self._table]

@@ -1,6 +1,7 @@
 """`diffpeaks paper EXPERIMENT`: run what is missing, then make the table or the figure from the lines."""
 
 import os
+import sys
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -9,9 +10,11 @@ from pathlib import Path
 from diffpeaks.plotting import pyplot
 from diffpeaks_paper import benchmark_sets, cost, face_runs, figures
 from diffpeaks_paper.benchmark_tables import benchmark_table
+from diffpeaks_paper.definitions import FACE_NEIGHBORS, LEAST_FACES
 from diffpeaks_paper.face_tables import face_table
-from diffpeaks_paper.faces import source_and_size
 from diffpeaks_paper.records import Records
+from diffpeaks_paper.sources import GENERATED, available_source, real_path, recorded_source
+from diffpeaks_paper.workers import terminated_like_interrupted
 
 EXPERIMENTS = {
     "table1": "density peaks on the 13 sets, six densities",
@@ -23,12 +26,13 @@ EXPERIMENTS = {
     "figure3": "sensitivity to radius, neighbours and bandwidth on emore_200k",
     "figure4": "time and memory of the densities against the number of samples, MS1M",
 }
-_FACES_OF = {
-    "table2": "emore_200k",
-    "table3": "ms1m",
-    "figure2": "ms1m",
-    "figure3": "emore_200k",
-    "figure4": "ms1m",
+# the set of an experiment on faces, and its jobs
+_FACES = {
+    "table2": ("emore_200k", face_runs.method_jobs),
+    "table3": ("ms1m", face_runs.method_jobs),
+    "figure2": ("ms1m", face_runs.method_jobs),
+    "figure3": ("emore_200k", face_runs.sensitivity_jobs),
+    "figure4": ("ms1m", cost.jobs),
 }
 
 
@@ -39,6 +43,9 @@ def add_arguments(parser):
     parser.add_argument("--output", default="diffpeaks-paper", help="folder of tables, figures and results")
     parser.add_argument("--results", help="file of the results; default: results.jsonl in the output folder")
     parser.add_argument("--data", help="folder of data sets; default: DIFFPEAKS_DATA")
+    parser.add_argument(
+        "--generated", action="store_true", help="generated faces, whatever real ones the data folder has"
+    )
     parser.add_argument(
         "--samples", type=int, help="faces to take or to generate; default: as many as the paper"
     )
@@ -56,6 +63,7 @@ class Session:
     records: Records
     data: str | None
     n_samples: int | None
+    generated: bool
     n_workers: int | None
     read: bool
 
@@ -71,23 +79,41 @@ class Session:
 
 def main(given):
     """Make what the arguments ask for; returns the file that was written."""
-    output = Path(given.output)
-    data = given.data or os.environ.get("DIFFPEAKS_DATA")
-    if data is not None and not Path(data).is_dir():
-        raise FileNotFoundError(f"the data folder {data} does not exist; correct --data or DIFFPEAKS_DATA")
-    if given.samples is not None and given.experiment not in _FACES_OF:
-        raise ValueError(f"--samples is for faces; {given.experiment} has none")
-    if given.samples is not None and given.samples < 1000:
-        raise ValueError(f"--samples={given.samples} must be at least 1000, for lists of 80 neighbours")
-    if given.jobs is not None and given.jobs < 1:
-        raise ValueError(f"--jobs={given.jobs} must be at least 1")
+    _check_arguments(given)
     _check_extras(given.experiment)
+    output, data = Path(given.output), _data_folder(given)
     output.mkdir(parents=True, exist_ok=True)
+    if not os.access(output, os.W_OK):
+        raise PermissionError(f"the output folder {output} cannot be written; give another with --output")
     records = Records(given.results or output / "results.jsonl")
-    session = Session(output, records, data, given.samples, given.jobs, given.read)
-    path = _made(given.experiment, session)
+    session = Session(output, records, data, given.samples, given.generated, given.jobs, given.read)
+    with terminated_like_interrupted():
+        path = _made(given.experiment, session)
     print(f"Written: {path}")
     return path
+
+
+def _check_arguments(given):
+    for name, is_given in (("--samples", given.samples is not None), ("--generated", given.generated)):
+        if is_given and given.experiment not in _FACES:
+            raise ValueError(f"{name} is for faces; {given.experiment} has none")
+    if given.samples is not None and given.samples < LEAST_FACES:
+        raise ValueError(
+            f"--samples={given.samples} must be at least {LEAST_FACES}, for lists of {FACE_NEIGHBORS} "
+            "neighbours"
+        )
+    if given.jobs is not None and given.jobs < 1:
+        raise ValueError(f"--jobs={given.jobs} must be at least 1")
+
+
+def _data_folder(given):
+    """The folder that is named, which must exist; results that are only read need none."""
+    data = given.data
+    if data is None and not given.read:
+        data = os.environ.get("DIFFPEAKS_DATA") or None
+    if data is not None and not (data and Path(data).is_dir()):
+        raise FileNotFoundError(f"the data folder {data!r} does not exist; correct --data or DIFFPEAKS_DATA")
+    return data
 
 
 def _check_extras(experiment):
@@ -113,21 +139,31 @@ def _made(name, session):
 
 
 def _faces_made(name, session):
-    faces = _FACES_OF[name]
-    source, size = source_and_size(faces, session.data, session.n_samples)
+    faces, jobs_of = _FACES[name]
+    source, size = _source(faces, jobs_of, session)
     asked = {"set": faces, "source": source, "n_samples": size}
+    run = cost.run if name == "figure4" else face_runs.run
     work = str(session.output / "graphs")
-    run = partial(face_runs.run, folder=session.data, work=work)
-    if name in ("table2", "table3"):
-        session.complete(face_runs.method_jobs(**asked), run)
+    session.complete(jobs_of(**asked), partial(run, folder=session.data, work=work))
+    if name.startswith("table"):
         return _written(session.output / f"{name}.md", face_table(session.records, **asked))
-    if name == "figure2":
-        session.complete(face_runs.method_jobs(**asked), run)
-    elif name == "figure3":
-        session.complete(face_runs.sensitivity_jobs(**asked), run)
-    else:
-        session.complete(cost.jobs(**asked), partial(cost.run, folder=session.data, work=work))
     return getattr(figures, name)(session.output / f"{name}.png", session.records, **asked)
+
+
+def _source(faces, jobs_of, session):
+    """Where the faces come from, and how many there are: said before the work, as no score tells."""
+    if session.read and (session.data is None or session.generated):
+        source, size = recorded_source(session.records, jobs_of, faces, session.n_samples, session.generated)
+        told = f"{source}, as {session.records.path} has them"
+    else:
+        folder = None if session.generated else session.data
+        source, size = available_source(faces, folder, session.n_samples)
+        if source == GENERATED:
+            told = f"{source}; real ones are read with --data DATA, from {real_path(faces, 'DATA')}"
+        else:
+            told = f"{source}, from {real_path(faces, folder)}"
+    print(f"{faces}: {size:,} samples, {told}", file=sys.stderr)
+    return source, size
 
 
 def _written(path, text):

@@ -92,6 +92,7 @@ EMORE_200K = FaceSet("emore_200k", 200_000, 2_577, "cdp", "emore_200k")
 MS1M = FaceSet("ms1m", 584_013, 8_573, "learn-to-cluster", "part1_test")
 FACE_SETS = {faces.name: faces for faces in (EMORE_200K, MS1M)}
 FACE_NEIGHBORS = 80  # the protocol of learn-to-cluster; the sample itself is counted
+LEAST_FACES = 1000  # with fewer the smallest share of figure 4 has no such lists
 FACE_RECALL = 0.95  # of the neighbour graph, at least; what was reached is in the lines
 FACE_RADIUS = 0.8  # of the ball, between unit vectors
 FACE_BANDWIDTH = 0.5

@@ -1,15 +1,15 @@
-"""Sets of faces and their neighbour graphs: real files where the user has them, generated ones otherwise."""
+"""Sets of faces, real or generated, and their neighbour graphs."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 
 from diffpeaks import ApproximateSearch, NeighborGraph, neighbor_graph
-from diffpeaks.datasets import load_cdp, load_learn_to_cluster, make_faces, unit_rows
+from diffpeaks.datasets import make_faces, unit_rows
 from diffpeaks_paper.definitions import FACE_NEIGHBORS, FACE_RECALL, FACE_SETS
+from diffpeaks_paper.sources import GENERATED, real_files, real_path
 
 
 @dataclass(frozen=True)
@@ -30,32 +30,9 @@ class Faces:
         return NeighborGraph.load(self.graph_file)
 
 
-GENERATED = "generated"
-
-
 def neighbors_of(X):
     """The nearest neighbours by Euclidean distance between unit vectors."""
     return neighbor_graph(X, FACE_NEIGHBORS, search=ApproximateSearch(recall=FACE_RECALL))
-
-
-def source_and_size(name, folder, n_samples=None):
-    """Where a set comes from, and how many samples there are: those asked for, or all.
-
-    Real files are told apart by their values, so that no result of one is taken for another's.
-    """
-    if folder is None or not (Path(folder) / name).exists():
-        return GENERATED, n_samples or FACE_SETS[name].n_samples
-    X, y = _real_files(name, folder)
-    if n_samples is not None and n_samples > len(X):
-        raise ValueError(f"--samples={n_samples} is more than the {len(X)} samples of {name} in {folder}")
-    some = np.ascontiguousarray(X[:: max(1, len(X) // 1000)])
-    return f"real {crc32(y.tobytes(), crc32(some.tobytes())):08x}", n_samples or len(X)
-
-
-def _real_files(name, folder):
-    faces = FACE_SETS[name]
-    load = load_cdp if faces.files == "cdp" else load_learn_to_cluster
-    return load(Path(folder) / name, faces.file_name)[:2]
 
 
 @lru_cache(maxsize=1)
@@ -66,10 +43,17 @@ def load_faces(name, folder, source, n_samples, work):
         share = n_samples / faces.n_samples
         X, y = make_faces(n_samples, max(1, round(share * faces.n_identities)), random_state=0)
     else:
-        X, y = _real_files(name, folder)
-        X, y = unit_rows(X[:n_samples]), y[:n_samples]
+        X, y = _unit_rows_of_files(name, folder, n_samples)
     stem = f"{name}-{source}-{n_samples}".replace(" ", "-")
     return Faces(name, source, X, y, Path(work) / f"{stem}-{FACE_NEIGHBORS}.graph")
+
+
+def _unit_rows_of_files(name, folder, n_samples):
+    X, y = real_files(name, folder)
+    try:
+        return unit_rows(X[:n_samples]), y[:n_samples]
+    except ValueError as error:
+        raise ValueError(f"{real_path(name, folder)}: {error}") from error
 
 
 def ball_graph(graph, radius):

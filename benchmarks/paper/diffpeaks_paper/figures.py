@@ -7,12 +7,12 @@ from diffpeaks.datasets import make_three_gaussians
 from diffpeaks.plotting import pyplot
 from diffpeaks_paper import cost, face_runs
 from diffpeaks_paper.definitions import DENSITIES, DIFFUSION_DENSITIES, SENSITIVITY
-from diffpeaks_paper.faces import GENERATED
+from diffpeaks_paper.sources import GENERATED
 
 COLORS = dict(zip(DENSITIES, ("#999999", "#E69F00", "#56B4E9", "#0072B2", "#CC79A7", "#D55E00"), strict=True))
 MARKERS = dict(zip(DENSITIES, "osv^PX", strict=True))
 ONE_ANSWER = {"Infomap": "*", "Leiden": "D", "DensityPeaks()": "P"}
-_RADIUS = 1.25  # where the naive density has one peak, and that of the walk three
+_RADIUS = 1.25  # where one peak of the naive density stands out, and three of that of the walk
 
 
 def figure1(path):

@@ -3,108 +3,114 @@
 import json
 import os
 import platform
-import signal
 import sys
 import time
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 
-from diffpeaks._files import replacing
+from diffpeaks_paper.workers import run_in_processes
+
+try:
+    import fcntl
+except ImportError:  # Windows, where two runs must not write to one file at a time
+    fcntl = None
+
+
+class Line(dict):
+    """A result, or a part of one. What it lacks is an error that says where."""
+
+    def __init__(self, place, values):
+        super().__init__(values)
+        self._place = place
+
+    def __missing__(self, key):
+        raise ValueError(f"{self._place} has no {key!r}; repair or delete that line")
 
 
 class Records:
-    """The lines of a file. A line that was cut off by an interruption does not count, and is made again."""
+    """The lines of a file. A line that was cut off by an interruption does not count, and is made again.
+
+    Several runs may write to one file: each adds a line at a time, and keeps what others have added.
+    """
 
     def __init__(self, path):
         self.path = Path(path)
-        self.lines, self._whole = [], 0  # characters up to the end of the last whole line
-        for number, line in enumerate(self._text().splitlines(keepends=True), 1):
-            found = _parsed(line)
-            if found is None:
-                if line.endswith("\n") or not line.startswith("{"):
-                    raise ValueError(f"{self.path}, line {number} is no result; repair or delete that line")
-                break
-            self.lines.append(found)
-            self._whole += len(line)
-
-    def _text(self):
         try:
-            return self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{self.path} is no text; name a file of results") from error
+            content = self.path.read_bytes() if self.path.exists() else b""
+        except OSError as error:
+            raise OSError(f"the results file {self.path} cannot be read ({error.strerror})") from error
+        self.lines, _ = self._parsed(content)
+
+    def _parsed(self, content):
+        """The lines in the bytes of the file, and where the last whole one ends."""
+        lines, end = [], 0
+        for number, text in enumerate(content.splitlines(keepends=True), 1):
+            if text.strip():
+                place = f"{self.path}, line {number}"
+                line = _result(text, place)
+                if line is None and (text.endswith(b"\n") or not text.startswith(b"{")):
+                    raise ValueError(f"{place} is no result; repair or delete that line")
+                if line is None:
+                    break
+                lines.append(line)
+            end += len(text)
+        return lines, end
 
     def of(self, **wanted):
         """The lines with those values."""
         return [line for line in self.lines if all(line.get(key) == value for key, value in wanted.items())]
-
-    def append(self, line):
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._drop_what_was_cut_off()
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-        self.lines.append(line)
-
-    def _drop_what_was_cut_off(self):
-        """Once, before the first line is added: a file that is only read stays as it is."""
-        if self._whole is None:
-            return
-        if self.path.exists():
-            whole = self._text()[: self._whole]
-            with replacing(self.path) as file:
-                file.write((whole + "\n" * (bool(whole) and not whole.endswith("\n"))).encode())
-        self._whole = None
 
     def missing(self, jobs):
         """The jobs without a line; a job is what its line starts with."""
         return [job for job in jobs if not self.of(**job)]
 
     def complete(self, jobs, run, n_workers=None):
-        """Run the jobs, in order or in several processes, and append a line for each that is done."""
-        timed = partial(_timed, run)
-        if n_workers == 1 or len(jobs) < 2:
-            for number, job in enumerate(jobs, 1):
-                self._append_result(job, timed(job), f"{len(jobs) - number} left")
+        """Run the jobs, in order or in several processes, and add a line for each that is done."""
+        if not jobs:
             return
-        # a key that interrupts reaches all processes; this one alone answers
-        ignore = (signal.SIGINT, signal.SIG_IGN)
-        pool = ProcessPoolExecutor(n_workers or cores(), get_context("spawn"), signal.signal, ignore)
-        running = {}
-        try:
-            self._run_in(pool, timed, jobs, running)
-        except KeyboardInterrupt:
-            print(f"finishing {len(running)} parts; interrupt again to leave them", file=sys.stderr)
-            self._run_in(pool, timed, [], running)
-            raise
-        finally:
-            if running:  # left alone, by an error or by another interruption
-                for process in pool._processes.values():
-                    process.terminate()
-            pool.shutdown(wait=False)
+        with self._opened():
+            pass  # refused before the work, not after it
+        timed = partial(_timed, run)
+        if n_workers == 1 or len(jobs) == 1:
+            for number, job in enumerate(jobs, 1):
+                self._add(job, timed(job), len(jobs) - number)
+        else:
+            run_in_processes(jobs, timed, n_workers or cores(), self._add)
 
-    def _run_in(self, pool, timed, jobs, running):
-        """Keep every process busy until no job is left; `running` holds those that are under way."""
-        waiting = list(reversed(jobs))
-        while waiting or running:
-            while waiting and len(running) < pool._max_workers:
-                job = waiting.pop()
-                running[pool.submit(timed, job)] = job
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                left = len(waiting) + len(running) - 1
-                self._append_result(running.pop(future), future.result(), f"{left} left")
-
-    def _append_result(self, job, result, count):
-        self.append({**job, **result, "machine": machine()})
+    def _add(self, job, result, n_left):
+        """Add the line of a job, unless another run has done so by now."""
+        with self._opened() as file:
+            self.lines, end = self._parsed(file.read())
+            if not self.of(**job):
+                self.lines.append({**job, **result, "machine": machine()})
+                file.truncate(end)
+                file.seek(max(0, end - 1))
+                start = "" if file.read(1) in (b"", b"\n") else "\n"
+                file.write((start + json.dumps(self.lines[-1]) + "\n").encode())
         name = " ".join(str(value) for value in job.values())
-        print(f"[{count}] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
+        print(f"[{n_left} left] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
+
+    @contextmanager
+    def _opened(self):
+        """The file from its start, to be read and added to while no other run does; made if there is none."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+b") as file:
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed
+                file.seek(0)
+                yield file
+        except OSError as error:
+            reason = error.strerror or error
+            raise OSError(f"the results file {self.path} cannot be written ({reason})") from error
 
 
-def _parsed(line):
+def _result(text, place):
     """A result, or None where the text is none."""
     try:
-        found = json.loads(line)
+        found = json.loads(text, object_hook=partial(Line, place))
     except ValueError:
         return None
     return found if isinstance(found, dict) and "experiment" in found else None

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from diffpeaks._sklearn_compat import whole_fit, with_input_tags
-from diffpeaks.density import Needs, points_of
+from diffpeaks.density import points_of
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
 
 
 class GraphClusterer(ClusterMixin, BaseEstimator):
-    """A clusterer of a neighbour graph: a subclass says which graph it needs, and labels its samples."""
+    """A clusterer of a neighbour graph: a subclass labels its samples, and may take other than lists."""
 
     metric: Any
     n_neighbors: Any
@@ -30,7 +31,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         y : ignored
         """
         self._check()
-        self.graph_ = points_of(self, X).graph(*self._needs())
+        self.graph_ = self._graph(points_of(self, X))
         self.labels_ = self._labels(self.graph_)
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
@@ -38,11 +39,21 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     def _check(self) -> None:
         """Refuse parameters that do not go together."""
 
-    def _needs(self) -> Needs:
-        return Needs(self.n_neighbors)
+    def _graph(self, points: PointSet | GivenGraph) -> NeighborGraph:
+        return points.graph(self.n_neighbors)
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)
+
+
+def check_cosines(graph: NeighborGraph) -> None:
+    """Refuse distances that cannot be 1 - cosine."""
+    largest = float(graph.reach.max())
+    if largest > 2 + 1e-5:
+        raise ValueError(
+            f"the largest distance is {largest:.4g}, but 1 - cosine is at most 2; build the graph with "
+            "metric='cosine', or turn Euclidean distances d of unit vectors into d^2 / 2"
+        )

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._sklearn_compat import Interval, StrOptions
-from diffpeaks.baselines.base import GraphClusterer
+from diffpeaks.baselines.base import GraphClusterer, check_cosines
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.linking import component_labels
@@ -32,10 +32,19 @@ class _Communities(GraphClusterer):
     max_distance: float
     weights: str
 
+    def _check(self) -> None:
+        if self.weights == "cosine" and self.metric not in (*_COSINES, "precomputed"):
+            raise ValueError(
+                f"weights='cosine' is 1 - distance, which is no cosine with metric={self.metric!r}; use "
+                "metric='cosine', or weights='uniform'"
+            )
+
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         self.weights_ = self.weights
         if self.weights == "auto":
             self.weights_ = "cosine" if self.metric in _COSINES else "uniform"
+        if self.weights_ == "cosine":
+            check_cosines(graph)
         links = _links(graph.up_to(self.max_distance), self.weights_ == "cosine")
         return _by_first_sample(self._memberships(links))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._sklearn_compat import Interval, StrOptions
-from diffpeaks.baselines.base import GraphClusterer
+from diffpeaks.baselines.base import GraphClusterer, check_cosines
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.linking import component_labels, components
@@ -82,7 +82,7 @@ class CDP(GraphClusterer):
         self.n_jobs = n_jobs
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
-        _check_cosines(graph)
+        check_cosines(graph)
         nearer_than = 1.0 - self.min_similarity  # a cosine above the threshold
         rounding = _ROUNDINGS * float(np.finfo(graph.distances.dtype).eps)
         found, too_large = self._cut(graph, nearer_than, np.ones(graph.n_samples, bool))
@@ -102,12 +102,3 @@ class CDP(GraphClusterer):
         nearest_below = np.nextafter(nearer_than, -np.inf)
         found = components(graph, graph.distances, nearest_below, among)
         return found, np.bincount(found, minlength=graph.n_samples)[found] > self.max_size
-
-
-def _check_cosines(graph: NeighborGraph) -> None:
-    largest = float(graph.reach.max())
-    if largest > 2 + 1e-5:
-        raise ValueError(
-            f"the largest distance is {largest:.4g}, but 1 - cosine is at most 2; build the graph with "
-            "metric='cosine', or turn Euclidean distances d of unit vectors into d^2 / 2"
-        )

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from diffpeaks._sklearn_compat import Interval
 from diffpeaks.baselines.base import GraphClusterer
-from diffpeaks.density import Needs
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.linking import component_labels, components, core_labels
+from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.order import density_order
 
 
@@ -129,8 +129,16 @@ class SingleLinkage(GraphClusterer):
         self.search = search
         self.n_jobs = n_jobs
 
-    def _needs(self) -> Needs:
-        return Needs(radius=self.max_distance) if self.n_neighbors is None else super()._needs()
+    def _graph(self, points: PointSet | GivenGraph) -> NeighborGraph:
+        if self.n_neighbors is not None:
+            return super()._graph(points)
+        if isinstance(points, GivenGraph) and points.given.radius < self.max_distance:
+            raise ValueError(
+                f"max_distance={self.max_distance} is more than {points.given.radius}, up to which this "
+                "graph is known to hold all links; give n_neighbors to take those in its lists alone, or "
+                "build it with neighbor_graph(X, radius=...)"
+            )
+        return points.graph(radius=self.max_distance)
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         return component_labels(components(graph, graph.distances, self.max_distance))

@@ -35,7 +35,7 @@ def load_cdp(folder: str | os.PathLike[str], name: str, n_features: int = 256) -
     X = _features(features_path(folder, name), n_features)
     listed = _existing(Path(folder) / "list.txt")
     with open(listed, "rb") as file:
-        _check_length(listed, "images", sum(1 for _ in file), len(X))
+        _check_length(listed, "images", sum(1 for _ in _up_to_blank_end(file)), len(X))
     return LabeledData(X, _labels(Path(folder) / "meta.txt", len(X)), name)
 
 
@@ -81,7 +81,8 @@ def _features(path: Path, n_features: int) -> NDArray[np.float32]:
     if size == 0 or size % row:
         raise ValueError(
             f"{str(path)!r} has {size} bytes, which is {size / row:.3f} rows of {n_features} float32 "
-            f"({row} bytes); it must be a multiple above 0: fetch the file again, or give its n_features"
+            f"({row} bytes); it must be a multiple above 0: fetch the file again, unless it has another "
+            "n_features"
         )
     return np.memmap(path, "<f4", mode="r", shape=(size // row, n_features))
 
@@ -97,7 +98,7 @@ def _labels(path: Path, n_samples: int) -> NDArray[np.int64]:
 
 
 def _integers(path: Path, file: BinaryIO) -> Iterator[int]:
-    for number, line in enumerate(file, start=1):
+    for number, line in enumerate(_up_to_blank_end(file), start=1):
         try:
             yield int(line)
         except ValueError:
@@ -105,9 +106,19 @@ def _integers(path: Path, file: BinaryIO) -> Iterator[int]:
             raise ValueError(f"{str(path)!r}, line {number}: {text!r} must be an integer") from None
 
 
+def _up_to_blank_end(file: BinaryIO) -> Iterator[bytes]:
+    """The lines but for blank ones at the end, which an editor may leave."""
+    blank: list[bytes] = []
+    for line in file:
+        blank.append(line)
+        if line.strip():
+            yield from blank
+            blank.clear()
+
+
 def _check_length(path: Path, what: str, found: int, n_samples: int) -> None:
     if found != n_samples:
         raise ValueError(
             f"{str(path)!r} has {found} lines of {what}, but the features have {n_samples} rows; take both "
-            "from one set, or give its n_features"
+            "from one set, and the n_features of that set"
         )
