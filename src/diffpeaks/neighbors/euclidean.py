@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_scale, some_of
 from diffpeaks.neighbors.contract import Measure, Neighbors, copied_bytes, like, pair_blocks
-from diffpeaks.neighbors.locations import Locations
+from diffpeaks.neighbors.locations import Locations, equal_rows
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
 _BLOCK_VALUES = 1 << 17
@@ -57,6 +57,9 @@ class EuclideanSpace:
 
     def locations(self) -> Locations:
         return Locations.of(self.points)
+
+    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
+        return equal_rows(queries, self.points[first : first + queries.shape[0]])
 
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
