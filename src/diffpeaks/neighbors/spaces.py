@@ -191,7 +191,7 @@ class MatrixSpace(_OrdinarySpace):
             )
         if sp.issparse(X):
             raise ValueError(
-                "X is sparse, and the distances that it leaves out are not 0; with metric='precomputed' a new "
+                "X is sparse, and distances that it leaves out are not 0; with metric='precomputed' a new "
                 "sample is a dense row of its distances to all samples of the fit"
             )
         X = like(self.points, X)
