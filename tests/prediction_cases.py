@@ -11,7 +11,7 @@ NEW = general_position(1, 70) + 0.3
 DENSITIES = [
     None,
     KernelDiffusion(n_neighbors=3),
-    KernelDiffusion(n_neighbors=3, bandwidth="median", steps=np.inf),
+    KernelDiffusion(n_neighbors=3, steps=np.inf),
     KernelDiffusion(n_neighbors=2, radius=1.5, steps=2, teleport=0.1),
     KernelDiffusion(radius=1.5, kernel="uniform"),
     NaiveDensity(radius=1.0),

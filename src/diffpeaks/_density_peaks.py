@@ -15,6 +15,7 @@ from diffpeaks.cuts import Cut, automatic_cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS, new_samples
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.model_file import SavedModel
 from diffpeaks.peaks import (
     PeakForest,
     border_density,
@@ -30,7 +31,7 @@ from diffpeaks.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 LINKED_SHARE = 0.7
 
 
-class DensityPeaks(ClusterMixin, BaseEstimator):
+class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and

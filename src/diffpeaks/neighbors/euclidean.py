@@ -32,12 +32,13 @@ class EuclideanSpace:
 
     settles_pairs = divisible = True
 
-    def __init__(self, X: Any, metric: str) -> None:
+    def __init__(self, X: Any, metric: str, are_directions: bool = False) -> None:
+        """With `are_directions` X is what another such space had as points."""
         self.metric = metric
         self.dtype = X.dtype
         self.minkowski_order = None if sp.issparse(X) else 2.0
         self.measure = _measure(metric, X.dtype)
-        self.points = self._directions(X)
+        self.points = X if are_directions else self._directions(X)
         self.copied_bytes = copied_bytes(self.points, X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}

@@ -135,6 +135,7 @@ class NanEuclideanSpace(_OrdinarySpace):
     Samples that share none are infinitely far apart.
     """
 
+    metric = "nan_euclidean"
     settles_pairs = True
 
     def __init__(self, X: Any) -> None:
@@ -177,6 +178,7 @@ class NanEuclideanSpace(_OrdinarySpace):
 class MatrixSpace(_OrdinarySpace):
     """A square matrix of distances; a query is its row of distances to all points."""
 
+    metric = "precomputed"
     divisible = False
 
     def __init__(self, matrix: NDArray[Any]) -> None:
