@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.density import GraphDensity
@@ -42,12 +43,16 @@ class Surroundings:
 
     def rows(self, X: Any) -> tuple[Neighbors, NDArray[np.int64]]:
         """The neighbours of new samples, and how many of them count."""
-        n_neighbors, radius = self.density.n_neighbors_, self.density.radius_
-        fewest = 1 if radius is None else self.at_least
-        found = self.density._points.searched().rows_of(X, max(fewest, (n_neighbors or 1) - 1), radius)
+        points, n_neighbors = self.density._points.searched(), self.density.n_neighbors_ or 1
+        if self.density.radius_ is None:  # rows of one length: no more are searched than count
+            n_counting = int(share_of(np.array(n_neighbors), self.share)) - 1
+            found = points.nearest_to(X, max(1, n_counting))
+            lengths = np.diff(found.indptr)
+        else:
+            found = points.within_of(X, self.density.radius_, max(self.at_least, n_neighbors - 1))
+            lengths = share_of(np.diff(found.indptr) + 1, self.share) - 1
         short = found.distances < np.atleast_1d(self.max_link)  # an array, which is not rounded to float32
-        n_short = np.diff(offsets(short)[found.indptr])
-        return found, np.minimum(n_short, share_of(np.diff(found.indptr) + 1, self.share) - 1)
+        return found, np.minimum(lengths, np.diff(offsets(short)[found.indptr]))
 
 
 def predicted_labels(
@@ -74,7 +79,8 @@ def predicted_labels(
 def _blocks(X: Any, density: GraphDensity) -> Iterator[slice]:
     """Consecutive rows of X, so few that what is found of them stays small in memory."""
     n_neighbors = len(density.graph_.indices) // density.graph_.n_samples
-    step = max(1, _BLOCK_VALUES // max(n_neighbors, X.shape[1]))
+    n_values = X.nnz // X.shape[0] if sp.issparse(X) else X.shape[1]
+    step = max(1, _BLOCK_VALUES // max(n_neighbors, n_values))
     return (slice(first, first + step) for first in range(0, X.shape[0], step))
 
 

@@ -77,12 +77,6 @@ class PointSet:
         """The points themselves, which can take queries."""
         return self
 
-    def rows_of(self, X: Any, n_neighbors: int, radius: float | None) -> Neighbors:
-        """The rows that new samples have: as many nearest points, the ball, or whichever is more."""
-        if radius is None:
-            return self.nearest_to(X, n_neighbors)
-        return self._balls(self.space.queries(X), radius, n_neighbors)
-
     def are_points(self, X: Any, first: int) -> NDArray[np.bool_]:
         """Which rows of X are the points of the numbers `first`, `first` + 1, ..., value for value."""
         queries = self.space.queries(X)
@@ -95,9 +89,9 @@ class PointSet:
         """The nearest points of each new sample."""
         return self.search.nearest(self.space.queries(X), n_neighbors)
 
-    def within_of(self, X: Any, radius: float) -> Neighbors:
-        """The points in the ball around each new sample."""
-        return self.search.within(self.space.queries(X), radius)
+    def within_of(self, X: Any, radius: float, at_least: int = 0) -> Neighbors:
+        """The points in the ball around each new sample, or so many nearest ones if these are more."""
+        return self._balls(self.space.queries(X), radius, at_least)
 
     def reaching(self, X: Any, reach: NDArray[Any]) -> Neighbors:
         """The points that lie no farther from each new sample than their own `reach`."""
