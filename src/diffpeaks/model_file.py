@@ -234,7 +234,9 @@ class _Reader:
             return np.array(content, dtype=object)
         if what == "sparse":
             parts = tuple(self.value(content[part]) for part in _CSR_PARTS)
-            return sp.csr_array(parts, shape=tuple(content["shape"]))
+            matrix = sp.csr_array(parts, shape=tuple(content["shape"]))
+            matrix.check_format(full_check=True)  # that no index leads out of the matrix
+            return matrix
         if what == "dict":
             return self.values(content)
         return self._objects[content] if what == "object" else from_json(stored)
