@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 README, THEORY = (ROOT / "README.md").read_text(), (ROOT / "docs" / "theory.md").read_text()
 BASELINES = (ROOT / "docs" / "baselines.md").read_text()
 DATASETS = (ROOT / "docs" / "datasets.md").read_text()
+PREDICTION = (ROOT / "docs" / "prediction.md").read_text()
 X = general_position(0, 120)
 NAMES = {
     **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
@@ -35,7 +36,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize(
-    "block", re.findall(r"```python\n(.*?)```", README + BASELINES + DATASETS, re.DOTALL)
+    "block", re.findall(r"```python\n(.*?)```", README + BASELINES + DATASETS + PREDICTION, re.DOTALL)
 )
 def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for the files that it writes

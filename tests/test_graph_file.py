@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 
-from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, NeighborGraph, neighbor_graph
-from diffpeaks import graph_file as module
+from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, NeighborGraph, graph_file, neighbor_graph
+from diffpeaks import _array_file as container
 
 X = general_position(0, 40)
 GRAPH = neighbor_graph(X, 6)
@@ -51,14 +51,14 @@ def assert_same(graph, other):
 def with_header(path, change):
     """The file with another header under a right checksum."""
     data = path.read_bytes()
-    magic, version, _, length = module._PREFIX.unpack(data[: module._PREFIX.size])
-    header = json.loads(data[module._PREFIX.size : module._PREFIX.size + length])
+    magic, version, _, length = container._PREFIX.unpack(data[: container._PREFIX.size])
+    header = json.loads(data[container._PREFIX.size : container._PREFIX.size + length])
     change(header)
     text = json.dumps(header).encode()
-    begin = module._PREFIX.size
-    arrays = data[module._aligned(begin + length) :]
-    prefix = module._PREFIX.pack(magic, version, zlib.crc32(text), len(text))
-    path.write_bytes((prefix + text).ljust(module._aligned(begin + len(text)), b"\0") + arrays)
+    begin = container._PREFIX.size
+    arrays = data[container._aligned(begin + length) :]
+    prefix = container._PREFIX.pack(magic, version, zlib.crc32(text), len(text))
+    path.write_bytes((prefix + text).ljust(container._aligned(begin + len(text)), b"\0") + arrays)
 
 
 @given(
@@ -140,11 +140,11 @@ def test_anything_appended_is_refused(path, mmap, check):
 def test_every_byte_that_differs_is_noticed(path):
     neighbor_graph(X[:9], 3).save(path)
     whole = bytearray(path.read_bytes())
-    begin = module._PREFIX.size
-    end = begin + module._PREFIX.unpack(whole[:begin])[3]
+    begin = container._PREFIX.size
+    end = begin + container._PREFIX.unpack(whole[:begin])[3]
     used = set(range(end))  # the rest is padding
     for array in json.loads(whole[begin:end])["arrays"]:
-        begin = module._aligned(end)
+        begin = container._aligned(end)
         end = begin + array["length"] * np.dtype(array["dtype"]).itemsize
         used |= set(range(begin, end))
     assert end == len(whole)
@@ -199,7 +199,7 @@ def test_headers_made_by_hand_are_refused(path, check):
 def test_rows_that_are_no_graph_are_refused_by_the_check(path):
     indices = GRAPH.indices.copy()
     indices[1] = 10**6
-    module.write_graph_file(path, {**fields_of(GRAPH), "indices": indices})
+    graph_file.write_graph_file(path, {**fields_of(GRAPH), "indices": indices})
     with refuses("row 0|outside"):
         NeighborGraph.load(path)
 
@@ -247,7 +247,7 @@ def test_an_interruption_leaves_the_old_file(path, monkeypatch, where, failure):
     def fail(*args):
         raise failure
 
-    monkeypatch.setattr(f"diffpeaks.graph_file.{where}", fail)
+    monkeypatch.setattr(f"diffpeaks._array_file.{where}", fail)
     with pytest.raises((KeyboardInterrupt, OSError)):
         neighbor_graph(X, 9).save(path)
     monkeypatch.undo()
@@ -298,8 +298,8 @@ assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
             array["length"] = length
 
     with_header(path, longer)
-    length = module._PREFIX.unpack(path.read_bytes()[: module._PREFIX.size])[3]
-    begin = module._aligned(module._PREFIX.size + length)
+    length = container._PREFIX.unpack(path.read_bytes()[: container._PREFIX.size])[3]
+    begin = container._aligned(container._PREFIX.size + length)
     os.truncate(path, begin)
     os.truncate(path, begin + 64 + 2**30 * 4 + 2**30 * 8)
     subprocess.run([sys.executable, "-c", script, path], check=True)

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
-from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
+from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS, new_samples
 from diffpeaks.linking import core_labels
 from diffpeaks.order import NOISE, density_order
 from diffpeaks.peaks import PeakForest, peak_forest
+from diffpeaks.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.sweeps import Sweep, core_sweep
 
 
@@ -113,6 +114,24 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.peak_indices_ = self._order[first[labels != NOISE]]
         return self
 
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The clusters that new samples belong to; nothing that was fitted changes.
+
+        A sample joins its nearest core among the fitted samples that the fit would have looked at, as a
+        border sample does; without `border` only if it is dense enough to be a core itself. Otherwise it
+        is noise. A fitted sample has its label of the fit. Without `border`, where the density is given as
+        values or a function, the nearest sample decides.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_new, n_features)
+            With `metric="precomputed"` distances to all samples of the fit. A fit on a graph, which knows
+            no other samples, cannot predict.
+        """
+        check_is_fitted(self, "labels_")
+        X = new_samples(self, self.density_estimator_, X)
+        return predicted_labels(X, self.labels_, Surroundings(self.density_estimator_), self._rule())
+
     def recut(self, min_density: float | None = None, border: bool | None = None) -> NDArray[np.int64]:
         """Labels for another threshold of the same density.
 
@@ -141,6 +160,16 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
             tie_break=self.density_estimator_.tie_break(),
             n_jobs=self.n_jobs,
         )
+
+    def _rule(self) -> Rule:
+        """How neighbours decide about new samples."""
+        density, min_density = self.density_estimator_, self._fitted["min_density"]
+        core = self.density_ >= min_density
+        if self._fitted["border"]:
+            return CoreRule(density, core, self.labels_)
+        if not density.known_at_new_samples:
+            return nearest_rule(self.labels_)
+        return CoreRule(density, core, self.labels_, min_density)
 
     def _labels(self, min_density: float, border: bool) -> NDArray[np.int64]:
         return core_labels(self.graph_, self.density_ >= min_density, self._order, border)

@@ -13,10 +13,19 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
-from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
+from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS, new_samples
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.peaks import PeakForest, complete_forest, peak_forest, peak_labels, without_halo
+from diffpeaks.model_file import SavedModel
+from diffpeaks.peaks import (
+    PeakForest,
+    border_density,
+    complete_forest,
+    peak_forest,
+    peak_labels,
+    without_halo,
+)
 from diffpeaks.places import Places
+from diffpeaks.prediction import HillRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
 # The default density smooths over all neighbours; its hills are linked along the nearest ones alone,
@@ -25,7 +34,7 @@ LINKED_SHARE = 0.25
 DEFAULT_STEPS = 3
 
 
-class DensityPeaks(ClusterMixin, BaseEstimator):
+class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -162,6 +171,44 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
             )
         return Places(self._points)
 
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The clusters that new samples belong to; nothing that was fitted changes.
+
+        A sample goes to its nearest denser neighbour among the fitted samples that the fit would have
+        looked at, or to its nearest neighbour if none is denser. It is noise if the cut drops links to all
+        of them, or where the fit leaves out the halo and it lies there. A fitted sample has its label of
+        the fit. Where the density is given as values or a function, the nearest sample decides.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_new, n_features)
+            With `metric="precomputed"` distances to all samples of the fit. A fit on a graph, which knows
+            no other samples, cannot predict.
+
+        Examples
+        --------
+        >>> from diffpeaks import DensityPeaks
+        >>> from sklearn.datasets import make_moons
+        >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+        >>> model = DensityPeaks().fit(X)
+        >>> model.predict([[0.0, 1.0], [1.0, -0.5], [50.0, 50.0]]).tolist()
+        [0, 1, -1]
+        """
+        check_is_fitted(self, "forest_")
+        X = new_samples(self, self.density_estimator_, X)
+        around = Surroundings(
+            self.density_estimator_,
+            self._linked_share,
+            self._longest_link(self.cut_),
+            at_least=0 if self.cut_.n_clusters is None else 1,
+        )
+        return predicted_labels(X, self.labels_, around, self._rule())
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Density at new samples, on the scale of `density_`; refused where it was given as values."""
+        check_is_fitted(self, "forest_")
+        return self.density_estimator_.score_samples(new_samples(self, self.density_estimator_, X))
+
     def recut(
         self,
         n_clusters: int | None = None,
@@ -247,8 +294,22 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         labels = peak_labels(forest, peaks)
         if not halo:
             return labels
-        max_link = cut.max_link if cut.n_clusters is None else np.inf
-        return without_halo(labels, self._linked(), self.density_, max_link)
+        return without_halo(labels, self._linked(), self.density_, self._longest_link(cut))
+
+    def _longest_link(self, cut: Cut) -> float:
+        """What a link must stay below; with `n_clusters` the cut says who may be a peak instead."""
+        return cut.max_link if cut.n_clusters is None else np.inf
+
+    def _rule(self) -> Rule:
+        """How neighbours decide about new samples."""
+        density = self.density_estimator_
+        if not density.known_at_new_samples:
+            return nearest_rule(self.labels_)
+        if not self._fitted["halo"]:
+            return HillRule(density, self.labels_)
+        clusters = peak_labels(self.forest_, self.peak_indices_)
+        border = border_density(clusters, self._linked(), self.density_, self._longest_link(self.cut_))
+        return HillRule(density, clusters, border)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -65,6 +65,11 @@ def validated(estimator: Any, X: Any, reset: bool) -> Any:
     """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
     X = graph_from_tables(X)
     if isinstance(X, NeighborGraph):
+        if not reset:
+            raise ValueError(
+                "X is a graph among its own samples, which says nothing about those of the fit; give new "
+                "samples as rows of features, or with metric='precomputed' of distances to all fitted samples"
+            )
         estimator.n_features_in_ = X.n_samples
         vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a table
         return X

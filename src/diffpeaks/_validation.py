@@ -114,9 +114,14 @@ def check_distances(distances: NDArray[Any], origin: str) -> None:
         )
 
 
+def is_self_rounding(values: NDArray[Any], largest: float) -> NDArray[np.bool_]:
+    """Which distances of samples to themselves are zero but for rounding."""
+    return abs(values) <= _SELF_ROUNDING[values.dtype] * largest
+
+
 def check_self_distances(values: NDArray[Any], samples: NDArray[Any], largest: float) -> None:
     """Refuse distances of some samples to themselves that are more than rounding."""
-    away = np.flatnonzero(abs(values) > _SELF_ROUNDING[values.dtype] * largest)
+    away = np.flatnonzero(~is_self_rounding(values, largest))
     if len(away):
         raise ValueError(
             f"the distance of a point to itself must be 0; it is {values[away[0]]} at sample "

@@ -249,9 +249,7 @@ class NeighborGraph:
 
     def nearest_share(self, share: float) -> NeighborGraph:
         """The graph with only that share of each row, but no fewer than one point besides itself."""
-        lengths = np.rint(share * self.degrees).astype(np.int64)
-        lengths = np.maximum(lengths, np.minimum(self.degrees, 2))
-        return self._prefix(lengths, None, 0.0)
+        return self._prefix(share_of(self.degrees, share), None, 0.0)
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
         indptr = offsets(lengths)
@@ -293,6 +291,11 @@ class NeighborGraph:
     def to_scipy(self) -> sp.csr_array:
         """A new sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""
         return csr(self, self.distances).copy()
+
+
+def share_of(lengths: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+    """How much of rows of these lengths is that share, but no fewer than the point itself and one more."""
+    return np.maximum(np.rint(share * lengths).astype(np.int64), np.minimum(lengths, 2))
 
 
 def offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:

@@ -124,7 +124,17 @@ def without_halo(
     density: NDArray[np.float64],
     max_link: float = np.inf,
 ) -> NDArray[np.int64]:
-    """Labels with NOISE for samples less dense than the densest border sample of their cluster.
+    """Labels with NOISE for samples less dense than the densest border sample of their cluster."""
+    return np.where(density < border_density(labels, graph, density, max_link)[labels], NOISE, labels)
+
+
+def border_density(
+    labels: NDArray[np.int64],
+    graph: NeighborGraph,
+    density: NDArray[np.float64],
+    max_link: float = np.inf,
+) -> NDArray[np.float64]:
+    """The density of the densest border sample of each cluster; minus infinity without one.
 
     A border sample has a neighbour, in either direction and nearer than `max_link`, in another
     cluster.
@@ -135,7 +145,7 @@ def without_halo(
     )
     highest_border = np.full(labels.max() + 1, -np.inf)
     np.maximum.at(highest_border, labels[border], density[border])
-    return np.where(density < highest_border[labels], NOISE, labels)
+    return highest_border
 
 
 def _prominence(

@@ -49,12 +49,22 @@ def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
     )
 
 
+def new_samples(estimator: Any, density: GraphDensity, X: Any) -> Any:
+    """New samples for an estimator that was fitted with that density, checked."""
+    density._points.searched()  # refuses where there are no points to compare with
+    X = validated(estimator, X, reset=False)
+    check_features(X, density.metric)
+    return X
+
+
 class GraphDensity(BaseEstimator):
     """A density that is computed from a neighbour graph.
 
     A subclass says which graph it needs, and computes the density from it. Both steps are separate
     so that a clusterer can run the search once for itself and its density.
     """
+
+    known_at_new_samples = True
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         """The neighbours asked for, with "auto" settled on these points."""
@@ -113,10 +123,11 @@ class GraphDensity(BaseEstimator):
         neighbourhoods and their densities stay those of the fit.
         """
         check_is_fitted(self, "density_")
-        points = self._points.searched()
-        X = validated(self, X, reset=False)
-        check_features(X, self.metric)
-        return self._density_at(points, X)
+        return self._density_at(self._points.searched(), new_samples(self, self, X))
+
+    def keys_at(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Density at new samples that were checked, and the second key that orders equal ones, if any."""
+        return self._density_at(self._points.searched(), X), None
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
         raise NotImplementedError

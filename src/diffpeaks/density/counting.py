@@ -135,10 +135,14 @@ class LocalContrast(GraphDensity):
     def tie_break(self) -> NDArray[np.float64]:
         return self.naive_density_
 
-    def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
+    def keys_at(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        points = self._points.searched()
         naive = np.diff(points.within_of(X, self.radius_).indptr).astype(np.float64)
         nearest = points.nearest_to(X, self.n_neighbors_)
-        return _exceeded(nearest.indptr, nearest.indices, naive, self.naive_density_)
+        return _exceeded(nearest.indptr, nearest.indices, naive, self.naive_density_), naive
+
+    def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
+        return self.keys_at(X)[0]
 
 
 def ball_counts(graph: NeighborGraph, radius: Any) -> NDArray[np.float64]:

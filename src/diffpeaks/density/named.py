@@ -29,6 +29,8 @@ PAPER_DENSITIES: dict[str, Callable[[], GraphDensity]] = {
 class GivenDensity(GraphDensity):
     """Values, or a function of the graph, in the place of a density estimator."""
 
+    known_at_new_samples = False
+
     def __init__(self, source: Any = None, n_neighbors: Any = "auto", metric: Any = None) -> None:
         self.source = source
         self.n_neighbors = n_neighbors

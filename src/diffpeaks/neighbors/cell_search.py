@@ -181,7 +181,7 @@ class ApproximateCellSearch(CellSearch):
 
     def __init__(self, space: Space, n_threads: int, recall: float) -> None:
         super().__init__(space, n_threads)
-        self._target = recall
+        self.target = recall
         self._calibrated: dict[int, CalibratedJoin] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -220,7 +220,7 @@ class ApproximateCellSearch(CellSearch):
             return None
         if n_nearest not in self._calibrated:
             join, counts = self._cells(n_nearest), self._locations.counts_at_first
-            self._calibrated[n_nearest] = CalibratedJoin(join, counts, self._target, n_nearest)
+            self._calibrated[n_nearest] = CalibratedJoin(join, counts, self.target, n_nearest)
         calibrated = self._calibrated[n_nearest]
         worthwhile = calibrated.reached and calibrated.rule.cost < n_locations / 2
         return calibrated if worthwhile else None

@@ -69,6 +69,9 @@ class Space(Protocol):
     def locations(self) -> Locations:
         """The points grouped by where they lie."""
 
+    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
+        """Which queries equal the points of the numbers `first`, `first` + 1, ..."""
+
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         """The space of some of the points."""
 
@@ -204,6 +207,13 @@ def first_of_rows(rows: Neighbors, n_neighbors: int) -> Neighbors:
         return rows
     keep = (starts[:, None] + np.arange(n_neighbors)).ravel()
     indptr = np.arange(len(starts) + 1, dtype=np.int64) * n_neighbors
+    return Neighbors(indptr, rows.indices[keep], rows.distances[keep])
+
+
+def leading(rows: Neighbors, which: NDArray[Any], lengths: NDArray[np.int64]) -> Neighbors:
+    """Some of the rows, and of each as many entries as its length says."""
+    indptr = offsets(lengths)
+    keep = np.arange(indptr[-1]) + np.repeat(rows.indptr[which] - indptr[:-1], lengths)
     return Neighbors(indptr, rows.indices[keep], rows.distances[keep])
 
 

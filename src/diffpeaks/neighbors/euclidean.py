@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks._validation import check_scale, some_of
 from diffpeaks.neighbors.contract import Measure, Neighbors, copied_bytes, like, pair_blocks
-from diffpeaks.neighbors.locations import Locations
+from diffpeaks.neighbors.locations import Locations, equal_rows
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
 _BLOCK_VALUES = 1 << 17
@@ -32,12 +32,13 @@ class EuclideanSpace:
 
     settles_pairs = divisible = True
 
-    def __init__(self, X: Any, metric: str) -> None:
+    def __init__(self, X: Any, metric: str, are_directions: bool = False) -> None:
+        """With `are_directions` X is what another such space had as points."""
         self.metric = metric
         self.dtype = X.dtype
         self.minkowski_order = None if sp.issparse(X) else 2.0
         self.measure = _measure(metric, X.dtype)
-        self.points = self._directions(X)
+        self.points = X if are_directions else self._directions(X)
         self.copied_bytes = copied_bytes(self.points, X)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
@@ -57,6 +58,9 @@ class EuclideanSpace:
 
     def locations(self) -> Locations:
         return Locations.of(self.points)
+
+    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
+        return equal_rows(queries, self.points[first : first + queries.shape[0]])
 
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)

@@ -143,6 +143,13 @@ class Locations:
         return Neighbors(indptr, found[0].ravel(), found[1].ravel())
 
 
+def equal_rows(X: Any, Y: Any) -> NDArray[np.bool_]:
+    """Which rows are the same, value for value; NaN equals NaN."""
+    if sp.issparse(X):
+        return np.diff(sp.csr_array(X != Y).indptr) == 0
+    return np.all((X == Y) | ((X != X) & (Y != Y)), axis=1)
+
+
 def _tables(rows: Neighbors) -> tuple[NDArray[Any], NDArray[Any]]:
     n_rows = len(rows.indptr) - 1
     width = len(rows.indices) // max(n_rows, 1)

@@ -37,13 +37,13 @@ class PointSet:
         """With a limit of memory, `n_neighbors` are sought at most."""
         self.space = space
         self.n_samples: int = space.points.shape[0]
-        self.n_threads = n_threads(n_jobs)
+        self.n_jobs, self.n_threads = n_jobs, n_threads(n_jobs)
         self._asked = search
         self.search = search_for(search, space, self.n_threads, memory_limit, n_neighbors or 1)
 
     def restricted(self, which: NDArray[Any]) -> PointSet:
         """Some of the points, searched in the way that was asked for."""
-        return PointSet(self.space.restricted(which), self._asked, self.n_threads)
+        return PointSet(self.space.restricted(which), self._asked, self.n_jobs)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
@@ -57,7 +57,7 @@ class PointSet:
             complete = np.inf if n_neighbors == self.n_samples else 0.0
             recall, recall_error = self.search.recall(int(n_neighbors or 0))
         else:
-            rows = self._balls(check_radius(radius), n_neighbors)
+            rows = self._balls(self.space.points, check_radius(radius), n_neighbors or 0)
             complete = float(radius)
             recall, recall_error = 1.0, 0.0  # balls are exact, and so are the rows that go on beyond them
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
@@ -70,26 +70,33 @@ class PointSet:
             freeze(values)
         return NeighborGraph(*rows, n_neighbors, complete, self.search.name, recall, recall_error)
 
-    def _balls(self, radius: float, n_neighbors: int | None) -> Neighbors:
+    def _balls(self, queries: Any, radius: float, n_neighbors: int) -> Neighbors:
         """All points within the radius; rows with fewer than `n_neighbors` go on to as many."""
-        rows = self.search.within(self.space.points, radius)
-        short = np.flatnonzero(np.diff(rows.indptr) < (n_neighbors or 0))
+        rows = self.search.within(queries, radius)
+        short = np.flatnonzero(np.diff(rows.indptr) < n_neighbors)
         if not len(short):
             return rows
-        longer = self.search.nearest(self.space.points[short], int(n_neighbors or 0))
-        return with_rows(rows, short, longer)
+        return with_rows(rows, short, self.search.nearest(queries[short], n_neighbors))
 
     def searched(self) -> PointSet:
         """The points themselves, which can take queries."""
         return self
 
+    def are_points(self, X: Any, first: int) -> NDArray[np.bool_]:
+        """Which rows of X are the points of the numbers `first`, `first` + 1, ..., value for value."""
+        queries = self.space.queries(X)
+        n_compared = min(X.shape[0], max(0, self.n_samples - first))
+        same = np.zeros(X.shape[0], bool)
+        same[:n_compared] = self.space.same(queries[:n_compared], first)
+        return same
+
     def nearest_to(self, X: Any, n_neighbors: int) -> Neighbors:
         """The nearest points of each new sample."""
         return self.search.nearest(self.space.queries(X), n_neighbors)
 
-    def within_of(self, X: Any, radius: float) -> Neighbors:
-        """The points in the ball around each new sample."""
-        return self.search.within(self.space.queries(X), radius)
+    def within_of(self, X: Any, radius: float, at_least: int = 0) -> Neighbors:
+        """The points in the ball around each new sample, or so many nearest ones if these are more."""
+        return self._balls(self.space.queries(X), radius, at_least)
 
     def reaching(self, X: Any, reach: NDArray[Any]) -> Neighbors:
         """The points that lie no farther from each new sample than their own `reach`."""
@@ -197,6 +204,6 @@ class GivenGraph:
     def searched(self) -> PointSet:
         """Refuses: there are no points to which new samples could be compared."""
         raise ValueError(
-            "what was fitted on a precomputed graph cannot place new samples; fit on points or on a dense "
-            "matrix of distances"
+            "what was fitted on a precomputed graph, such as a sparse matrix, cannot place new samples; fit "
+            "on points or on a dense matrix of distances"
         )

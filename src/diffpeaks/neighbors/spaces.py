@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._native import pair_distances, sort_rows
-from diffpeaks._validation import check_distances, check_scale
+from diffpeaks._validation import check_distances, check_scale, is_self_rounding
 from diffpeaks.neighbors.contract import (
     ROUNDING,
     Measure,
@@ -23,7 +23,7 @@ from diffpeaks.neighbors.contract import (
 )
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace, squared_norms
-from diffpeaks.neighbors.locations import Locations
+from diffpeaks.neighbors.locations import Locations, equal_rows
 from diffpeaks.neighbors.metric_params import checked_metric, fixed_params
 
 _MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
@@ -45,6 +45,9 @@ class _OrdinarySpace:
 
     def locations(self) -> Locations:
         return Locations.of(self.points)
+
+    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
+        return equal_rows(queries, self.points[first : first + queries.shape[0]])
 
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
@@ -132,6 +135,7 @@ class NanEuclideanSpace(_OrdinarySpace):
     Samples that share none are infinitely far apart.
     """
 
+    metric = "nan_euclidean"
     settles_pairs = True
 
     def __init__(self, X: Any) -> None:
@@ -174,6 +178,7 @@ class NanEuclideanSpace(_OrdinarySpace):
 class MatrixSpace(_OrdinarySpace):
     """A square matrix of distances; a query is its row of distances to all points."""
 
+    metric = "precomputed"
     divisible = False
 
     def __init__(self, matrix: NDArray[Any]) -> None:
@@ -186,9 +191,22 @@ class MatrixSpace(_OrdinarySpace):
                 f"X has {X.shape[1]} columns; with metric='precomputed' a new sample is its distances "
                 f"to all {len(self.points)} samples of the fit"
             )
+        if sp.issparse(X):
+            raise ValueError(
+                "X is sparse, and distances that it leaves out are not 0; with metric='precomputed' a new "
+                "sample is a dense row of its distances to all samples of the fit"
+            )
         X = like(self.points, X)
         check_distances(X, "metric='precomputed'")
         return X
+
+    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
+        """What rounding left on the diagonal does not count: the points have zeros there."""
+        own = np.arange(len(queries)), first + np.arange(len(queries))
+        if queries[own].any():
+            queries = queries.copy()
+            queries[own] = np.where(is_self_rounding(queries[own], self.points.max()), 0, queries[own])
+        return super().same(queries, first)
 
     def locations(self) -> Locations:
         return Locations(len(self.points))

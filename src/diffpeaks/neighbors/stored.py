@@ -1,0 +1,39 @@
+"""Points with their metric and search as plain values, from which the same points can be made again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from diffpeaks.neighbors.cell_search import ApproximateCellSearch, ApproximateSearch
+from diffpeaks.neighbors.contract import Space
+from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
+from diffpeaks.neighbors.euclidean import EuclideanSpace
+from diffpeaks.neighbors.points import PointSet
+from diffpeaks.neighbors.spaces import MatrixSpace, space_of
+
+
+def values_of_points(points: PointSet) -> dict[str, Any]:
+    """What `points_of_values` takes."""
+    space: Any = points.space
+    search: Any = points.search
+    approximate = isinstance(search, ApproximateCellSearch)
+    return {
+        "points": space.points.astype(space.dtype, copy=False),  # also where a metric sees truth values
+        "metric": space.metric,
+        "params": getattr(space, "params", {}),
+        "search": ApproximateSearch(search.target) if approximate else search.name,
+        "n_jobs": points.n_jobs,
+    }
+
+
+def points_of_values(points: Any, metric: str, params: dict[str, Any], search: Any, n_jobs: Any) -> PointSet:
+    """Points to which every distance is what it was, to the last bit."""
+    space: Space
+    if metric == "precomputed":
+        space = MatrixSpace(points)
+    elif metric in EUCLIDEAN_METRICS:
+        # dividing unit vectors by their lengths once more would move them
+        space = EuclideanSpace(points, metric, are_directions=True)
+    else:
+        space = space_of(points, metric, params)
+    return PointSet(space, search, n_jobs)
