@@ -72,6 +72,10 @@ class DensityPeaks(PeakInsights, ClusterMixin, BaseEstimator):
         The cut that was used; what "automatic" chose can be read here.
     forest_ : PeakForest
     graph_ : NeighborGraph
+    probabilities_ : array of shape (n_samples,)
+        How surely each sample belongs to its cluster; `memberships` has the others that it may belong to.
+    outlier_scores_ : array of shape (n_samples,)
+        How far each density falls below that of the sample's neighbours.
 
     Examples
     --------

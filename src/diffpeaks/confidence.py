@@ -26,19 +26,18 @@ LEAD_OF_THE_LABEL = 2.0**-20  # relative; more than rounding takes away, in sing
 
 def memberships(graph: NeighborGraph, labels: NDArray[np.int64], n_clusters: int, top: int) -> sp.csr_array:
     """The `top` largest shares of each sample, made to sum to one; rows of noise are empty."""
-    indptr = np.zeros(1, np.int64)
-    indices, data = [], []
+    lengths, indices, data = [], [], []
     for _, shares in cluster_shares(graph, labels, n_clusters):
         owners = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
         largest_first = np.lexsort((shares.indices, -shares.data, owners))
         place = np.arange(shares.nnz) - shares.indptr[owners]
         kept = largest_first[place < top]
         total = np.bincount(owners[kept], shares.data[kept], minlength=shares.shape[0])
-        indptr = np.append(indptr, indptr[-1] + offsets(np.minimum(np.diff(shares.indptr), top))[1:])
+        lengths.append(np.minimum(np.diff(shares.indptr), top))
         indices.append(shares.indices[kept])
         data.append(shares.data[kept] / total[owners[kept]])
-    shape = (graph.n_samples, n_clusters)
-    found = sp.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape)
+    entries = (np.concatenate(data), np.concatenate(indices), offsets(np.concatenate(lengths)))
+    found = sp.csr_array(entries, (graph.n_samples, n_clusters))
     found.sort_indices()
     return found
 

@@ -13,6 +13,8 @@ from diffpeaks.noise import Clusters, Noise
 from diffpeaks.order import NO_POINT, NOISE
 from diffpeaks.peaks import PeakForest
 
+SHOWN_AT_EITHER_END = 6  # samples of a long path that are printed
+
 
 class Reason(StrEnum):
     """The rule that settled a sample."""
@@ -67,6 +69,9 @@ class Explanation:
     def __str__(self) -> str:
         where = "noise" if self.label == NOISE else f"cluster {self.label}"
         steps = [f"{sample} (saddle)" if sample in self.saddles else f"{sample}" for sample in self.path]
+        if len(steps) > 2 * SHOWN_AT_EITHER_END + 1:
+            between = f"... {len(steps) - 2 * SHOWN_AT_EITHER_END} more ..."
+            steps = [*steps[:SHOWN_AT_EITHER_END], between, *steps[-SHOWN_AT_EITHER_END:]]
         meets = "no denser hill is met"
         if self.next_saddle is not None:
             other = "noise" if self.next_label == NOISE else f"cluster {self.next_label}"

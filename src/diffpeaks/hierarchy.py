@@ -122,6 +122,33 @@ class Hierarchy:
         heights = np.append(self.merges.prominence, np.full(len(apart), self.height_apart))
         return _join_hills(rows, nodes, sizes, zip(ends, into, heights, strict=True))
 
+    def most_prominent(
+        self, max_hills: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The tops of the most prominent hills, the places of those that absorb them, and their prominence.
+
+        They come in an order in which a tree can be drawn: a hill is followed by those that it absorbs, with
+        all that is theirs, least prominent first. A hill that is never absorbed has its own place.
+        """
+        max_hills = check_integer("max_hills", max_hills, 1)
+        apart = self.hills[np.isinf(self._forest.prominence[self.hills])]
+        absorbs: dict[int, list[int]] = {top: [] for top in apart[:max_hills].tolist()}
+        waiting = [(top, top) for top in reversed(absorbs)]
+        pairs = list(zip(self.merges.absorbed.tolist(), self.merges.into.tolist(), strict=True))
+        for absorbed, into in reversed(pairs):  # most prominent first
+            if into in absorbs and len(absorbs) < max_hills:
+                absorbs[absorbed] = []
+                absorbs[into].append(absorbed)
+        order: list[tuple[int, int]] = []
+        place: dict[int, int] = {}
+        while waiting:
+            top, into = waiting.pop()
+            place[top] = len(order)
+            order.append((top, place[into]))
+            waiting += [(absorbed, top) for absorbed in absorbs[top]]
+        tops, places = np.array(order).T
+        return tops, places, self._forest.prominence[tops]
+
     @property
     def height_apart(self) -> float:
         """Twice the largest finite prominence, or 1: where a linkage joins what never meets."""

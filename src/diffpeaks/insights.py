@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks import confidence
+from diffpeaks._sklearn_compat import check_params
 from diffpeaks._validation import check_integer
 from diffpeaks.cuts import select_peaks
 from diffpeaks.explanation import Explanation, explanation
@@ -120,8 +121,8 @@ class PeakInsights:
         links of that length or longer are dropped first; `cut_.max_link` is that of the fit.
         """
         check_is_fitted(self, "labels_")
-        cut = self._cut(None, max_link, 0.0)
-        return Hierarchy(self._forest(cut), self.density_)
+        check_params(self, max_link=max_link)
+        return Hierarchy(self._forest_within(np.inf if max_link is None else max_link), self.density_)
 
     @once_a_fit
     def _before_noise(self: Any) -> tuple[Clusters, Noise]:
