@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from clouds import clouds, general_position
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from refusals import refuses
 from sklearn.exceptions import NotFittedError
@@ -18,12 +18,17 @@ from diffpeaks.peaks import complete_forest, peak_forest
 CUTS = [{}, {"n_clusters": 2}, {"max_link": 1.1}, {"min_prominence": 0.6}]
 
 
-def steps_of(forest):
-    """The steps that a path may take: to the parent, or from a hilltop to its saddle and over it."""
+def steps_of(model, was_assigned, kept):
+    """The steps that a path may take: to the parent, from a hilltop over its saddle, out of noise."""
+    forest = model.forest_
     allowed = set(enumerate(forest.parent.tolist()))
     for top in forest.roots.tolist():
         saddle, crossing = int(forest.saddle[top]), int(forest.crossing[top])
         allowed |= {(top, saddle), (saddle, crossing), (top, crossing)}
+    if was_assigned:
+        complete = complete_forest(peak_forest(model.graph_, model.density_), model._points, 4)
+        allowed |= set(enumerate(complete.parent.tolist()))
+        allowed |= {(int(np.argmin(forest.rank)), int(j)) for j in np.flatnonzero(kept != -1)}
     return allowed
 
 
@@ -31,29 +36,34 @@ def steps_of(forest):
     X=clouds(min_samples=3),
     cut=st.sampled_from(CUTS),
     halo=st.booleans(),
+    min_cluster_size=st.integers(1, 4),
     fate=st.sampled_from(["keep", "assign", "singletons"]),
     seed=st.integers(0, 999),
 )
-def test_paths_lead_to_the_peak_by_allowed_steps(X, cut, halo, fate, seed):
+def test_paths_lead_to_the_peak_by_allowed_steps(X, cut, halo, min_cluster_size, fate, seed):
     density = 1 + np.random.default_rng(seed).integers(0, 6, len(X)).astype(float)
-    model = DensityPeaks(density, **cut, n_neighbors=min(len(X), 4), halo=halo, noise=fate).fit(X)
-    before = model.recut(**cut, halo=False, noise="keep")
-    kept = model.recut(**cut, noise="keep")
-    allowed = steps_of(model.forest_)
-    complete = complete_forest(peak_forest(model.graph_, density), model._points, 4)
-    for i in range(len(X)):
-        why = model.explain(i)
+    given = {**cut, "n_neighbors": min(len(X), 4), "halo": halo, "min_cluster_size": min_cluster_size}
+    kept = DensityPeaks(density, **given).fit_predict(X)
+    assume(fate != "assign" or np.any(kept != -1))
+    model = DensityPeaks(density, **given, noise=fate).fit(X)
+    before = DensityPeaks(density, **cut, n_neighbors=given["n_neighbors"]).fit(X)
+    sizes = np.bincount(before.labels_)[before.labels_]
+    for i, why in enumerate(map(model.explain, range(len(X)))):
         assert (why.sample, why.label, why.density) == (i, model.labels_[i], density[i])
-        assert why.path[0] == i
         assert why.delta == model.forest_.delta[i]
-        assert (why.reason == Reason.HALO) == (kept[i] == -1)
-        assert (why.reason == Reason.PEAK) == (len(why.path) == 1)
-        assert set(why.saddles) <= set(why.path)
-        assert why.peak == model.peak_indices_[before[i] if fate != "assign" else model.labels_[i]]
+        assert (why.reason in (Reason.HALO, Reason.SMALL_CLUSTER)) == (kept[i] == -1)
+        assert (why.reason == Reason.SMALL_CLUSTER) == (sizes[i] < min_cluster_size)
+        assert (why.reason == Reason.PEAK) == (i in before.peak_indices_ and kept[i] != -1)
+        assert (why.reason == Reason.ABSORBED) == (len(why.saddles) > 0 and kept[i] != -1)
+        was_assigned = fate == "assign" and kept[i] == -1
+        peaks, labels = (
+            (model.peak_indices_, model.labels_) if was_assigned else (before.peak_indices_, before.labels_)
+        )
+        assert why.peak == peaks[labels[i]]
         assert why.prominence == model.forest_.prominence[why.peak]
-        out_of_noise = fate == "assign" and kept[i] == -1
-        beyond = set(enumerate(complete.parent.tolist())) if out_of_noise else set()
-        assert set(pairwise(why.path)) <= allowed | beyond
+        assert why.path[0] == i
+        assert set(why.saddles) <= set(why.path)
+        assert set(pairwise(why.path)) <= steps_of(model, was_assigned, kept)
 
 
 def test_every_reason_and_how_it_reads():

@@ -156,7 +156,9 @@ class DensityPeaks(PeakInsights, ClusterMixin, BaseEstimator):
         self._automatic: Cut | None = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
         self.forest_ = self._forest(self.cut_)
-        self.labels_, self.peak_indices_ = self._clusters(self.forest_, self.cut_, self._noise_policy())
+        peaks = select_peaks(self.forest_, self.density_, self.cut_)
+        policy = self._noise_policy()
+        self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
         self.n_clusters_ = len(self.peak_indices_)
         return self
 
@@ -179,7 +181,8 @@ class DensityPeaks(PeakInsights, ClusterMixin, BaseEstimator):
         check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence)
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
         cut = self._cut(n_clusters, max_link, min_prominence)
-        return self._clusters(self._forest(cut), cut, policy).labels
+        forest = self._forest(cut)
+        return self._clusters(forest, select_peaks(forest, self.density_, cut), cut, policy).labels
 
     def _linked(self) -> NeighborGraph:
         """The graph along which hills are linked."""
@@ -217,8 +220,9 @@ class DensityPeaks(PeakInsights, ClusterMixin, BaseEstimator):
         check_params(self, **policy)
         return NoisePolicy(**policy)
 
-    def _clusters(self, forest: PeakForest, cut: Cut, policy: NoisePolicy) -> Clusters:
-        peaks = select_peaks(forest, self.density_, cut)
+    def _clusters(
+        self, forest: PeakForest, peaks: NDArray[np.int64], cut: Cut, policy: NoisePolicy
+    ) -> Clusters:
         clusters = Clusters(peak_labels(forest, peaks), peaks)
         is_noise = self._noise(clusters.labels, cut, policy).samples
         return settled(clusters, is_noise, policy.noise, forest.rank, self._links_out_of)

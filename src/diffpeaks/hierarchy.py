@@ -40,7 +40,10 @@ class Merges(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """One clustering and the values of `min_prominence` that make it: above `low`, up to `high`."""
+    """One clustering and the values of `min_prominence` that make it: above `low`, up to `high`.
+
+    The finest one is made at zero too, its `low`.
+    """
 
     low: float
     high: float
