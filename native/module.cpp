@@ -109,6 +109,12 @@ NB_MODULE(_native, m) {
         },
         array("indptr"), array("indices"), array("rank"), array("position"), nb::arg("n_threads"), Released());
     m.def(
+        "mark_mutual",
+        [](In<Offset> indptr, In<Index> indices, Out<bool> mutual, int n_threads) {
+            mark_mutual(rows_of(indptr, indices), mutual.data(), n_threads);
+        },
+        array("indptr"), array("indices"), array("mutual"), nb::arg("n_threads"), Released());
+    m.def(
         "follow_links",
         [](In<Index> links, Out<Index> ends) {
             follow_links(static_cast<Index>(links.shape(0)), links.data(), ends.data());

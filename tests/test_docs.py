@@ -18,6 +18,8 @@ README, THEORY = (ROOT / "README.md").read_text(), (ROOT / "docs" / "theory.md")
 BASELINES = (ROOT / "docs" / "baselines.md").read_text()
 DATASETS = (ROOT / "docs" / "datasets.md").read_text()
 PREDICTION = (ROOT / "docs" / "prediction.md").read_text()
+CONFIDENCE = (ROOT / "docs" / "confidence.md").read_text()
+HIERARCHY = (ROOT / "docs" / "hierarchy.md").read_text()
 X = general_position(0, 120)
 NAMES = {
     **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
@@ -28,6 +30,8 @@ NAMES = {
     "y": np.arange(len(X)) % 3,
     "min_samples": 4,
     "values": np.ones(len(X)),
+    "model": diffpeaks.DensityPeaks().fit(X),
+    "tree": diffpeaks.DensityPeaks().fit(X).hierarchy(),
     "graph": diffpeaks.neighbor_graph(X, 12),
     "index": FaissLike(X),
     "indices": diffpeaks.neighbor_graph(X, 12).indices.reshape(-1, 12),
@@ -35,9 +39,10 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(
-    "block", re.findall(r"```python\n(.*?)```", README + BASELINES + DATASETS + PREDICTION, re.DOTALL)
-)
+EXECUTED = README + BASELINES + DATASETS + PREDICTION + CONFIDENCE + HIERARCHY
+
+
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", EXECUTED, re.DOTALL))
 def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for the files that it writes
     exec(block, dict(NAMES))

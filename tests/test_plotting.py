@@ -11,7 +11,7 @@ from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion
 
 mpl.use("agg")
 
-from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay
+from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay, MergeTreeDisplay
 
 
 @pytest.fixture(autouse=True)
@@ -53,12 +53,37 @@ def test_clusters_and_noise_have_colours_of_their_own():
     assert len(np.unique(colors.round(6), axis=0)) == 21
 
 
-def test_own_axes_are_used():
+def test_a_level_line_of_the_tree_crosses_one_bar_for_each_cluster():
+    model = DensityPeaks(min_prominence=0.4).fit(general_position(4, 300))
+    display = MergeTreeDisplay.from_estimator(model)
+    bars, turns = (np.array(lines.get_segments()) for lines in display.ax_.collections[:2])
+    ends = bars[:, 1, 1]
+    assert np.sum(ends >= 0.4) == model.n_clusters_ > 1
+    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), 0.4)
+    np.testing.assert_array_equal(turns[:, :, 1], np.column_stack([ends, ends]))
+    assert sorted(display.hills_) == sorted(model.hierarchy().hills)
+
+
+def test_a_tree_of_few_hills_and_of_none_that_is_absorbed():
+    model = DensityPeaks(n_clusters=3).fit(general_position(5, 300))
+    few = MergeTreeDisplay.from_estimator(model, max_hills=4, max_link=0.5)
+    assert len(few.hills_) == len(few.ax_.get_xticks()) == 4
+    assert not few.ax_.lines  # n_clusters is no level
+    apart = MergeTreeDisplay(
+        DensityPeaks(min_prominence=0.4).fit(general_position(6, 20)).hierarchy(1e-9)
+    ).plot()
+    assert len(apart.ax_.collections[2].get_offsets()) == 20
+    with pytest.raises(ValueError, match=r"max_hills=0.*at least 1"):
+        MergeTreeDisplay.from_estimator(model, max_hills=0)
+
+
+@pytest.mark.parametrize("display", [DecisionGraphDisplay, MergeTreeDisplay])
+def test_own_axes_are_used(display):
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()
     model = DensityPeaks().fit(general_position(2))
-    assert DecisionGraphDisplay.from_estimator(model, ax=ax).ax_ is ax
+    assert display.from_estimator(model, ax=ax).ax_ is ax
 
 
 def test_what_cannot_be_drawn_is_refused():

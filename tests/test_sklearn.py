@@ -37,6 +37,8 @@ VARIANTS = [
     DensityPeaks("lc"),
     DensityPeaks(n_clusters=2),
     DensityPeaks(max_link=1.0, halo=True),
+    DensityPeaks(halo=True, noise="assign"),
+    DensityPeaks(min_cluster_size=3, noise="singletons"),
     DensityPeaks(n_neighbors=3, search="brute"),
     DensityPeaks(metric="precomputed"),
     DensityDBSCAN(NaiveDensity(radius=1.0), min_density=3),

@@ -130,7 +130,8 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self, "labels_")
         X = new_samples(self, self.density_estimator_, X)
-        return predicted_labels(X, self.labels_, Surroundings(self.density_estimator_), self._rule())
+        around = Surroundings(self.density_estimator_, self.labels_)
+        return predicted_labels(X, self._points, self.labels_, around, self._rule())
 
     def recut(self, min_density: float | None = None, border: bool | None = None) -> NDArray[np.int64]:
         """Labels for another threshold of the same density.

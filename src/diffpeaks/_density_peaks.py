@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
-from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS, new_samples
+from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.insights import PeakInsights
 from diffpeaks.model_file import SavedModel
-from diffpeaks.peaks import (
-    PeakForest,
-    border_density,
-    complete_forest,
-    peak_forest,
-    peak_labels,
-    without_halo,
-)
+from diffpeaks.noise import FATES, Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
+from diffpeaks.peaks import PeakForest, complete_forest, hill_links, peak_forest, peak_labels, without_halo
 from diffpeaks.places import Places
-from diffpeaks.prediction import HillRule, Rule, Surroundings, nearest_rule, predicted_labels
-from diffpeaks.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
-# The default density smooths over all neighbours; its hills are linked along the nearest ones alone,
-# which seldom reach across a valley.
-LINKED_SHARE = 0.25
 DEFAULT_STEPS = 3
 
 
-class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
+class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -47,7 +38,7 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
         `KernelDiffusion`, `NaiveDensity` or `LocalContrast`; a name of the paper: "naive", "lc",
         "kd-sym", "kd-asym", "fkd-sym", "fkd-asym"; one value for each sample; or a function of the
         `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3)` on
-        distinct samples: a sample that occurs several times is one of that weight.
+        distinct samples, where one that occurs several times is one of that weight.
     n_clusters : int, optional
         Take that many peaks, those with the largest density x delta.
     max_link : float, optional
@@ -60,6 +51,12 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
         for functions. "auto" is 2.75 log2(n).
     halo : bool
         Keep the cores only: samples below the densest border sample of their cluster become noise.
+    min_cluster_size : int
+        Samples of clusters with fewer samples, halo counted, become noise.
+    noise : {"keep", "assign", "singletons"}
+        "keep" labels noise -1. "assign" gives each sample of it to the remaining cluster that it reaches
+        over its nearest denser samples, however far. "singletons" makes each a cluster of its own, after
+        the others, and counts it in `n_clusters_` and `peak_indices_`.
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
@@ -68,7 +65,7 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        0 to `n_clusters_` - 1 in the order of peak density; -1 is noise.
+        0 to `n_clusters_` - 1 in the order of peak density, singletons of noise last; -1 is noise.
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
     peak_indices_ : array of shape (n_clusters_,)
@@ -77,6 +74,10 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
         The cut that was used; what "automatic" chose can be read here.
     forest_ : PeakForest
     graph_ : NeighborGraph
+    probabilities_ : array of shape (n_samples,)
+        How surely each sample belongs to its cluster; `memberships` has the others that it may belong to.
+    outlier_scores_ : array of shape (n_samples,)
+        How far each density falls below that of the sample's neighbours.
 
     Examples
     --------
@@ -97,6 +98,8 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
         "min_prominence": [Interval(Real, 0, None, closed="both"), None],
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         "halo": ["boolean"],
+        "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
+        "noise": [StrOptions(FATES)],
         "random_state": ["random_state"],
         **SEARCH_CONSTRAINTS,
     }
@@ -110,6 +113,8 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
         *,
         n_neighbors: Any = "auto",
         halo: bool = False,
+        min_cluster_size: int = 1,
+        noise: str = "keep",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
@@ -122,6 +127,8 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
         self.min_prominence = min_prominence
         self.n_neighbors = n_neighbors
         self.halo = halo
+        self.min_cluster_size = min_cluster_size
+        self.noise = noise
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
@@ -150,15 +157,17 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
         )
         self.graph_ = self._places.graph_of_samples(self.density_estimator_.graph_)
         self.density_ = self._places.of_samples(self.density_estimator_.density_)
-        self._linked_share = LINKED_SHARE if self.density is None else 1.0
-        self._fitted = {"halo": self.halo, "random_state": self.random_state, "n_jobs": self.n_jobs}
+        at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
+        self._by_default = self.density is None
+        self._fitted = {name: getattr(self, name) for name in at_fit}
         self._complete: PeakForest | None = None
         self._automatic: Cut | None = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
         self.forest_ = self._forest(self.cut_)
-        self.peak_indices_ = select_peaks(self.forest_, self.density_, self.cut_)
+        peaks = select_peaks(self.forest_, self.density_, self.cut_)
+        policy = self._noise_policy()
+        self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
         self.n_clusters_ = len(self.peak_indices_)
-        self.labels_ = self._labels(self.forest_, self.peak_indices_, self.cut_, self.halo)
         return self
 
     def _settled_places(self, sample_weight: Any) -> Places:
@@ -171,95 +180,35 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
             )
         return Places(self._points)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """The clusters that new samples belong to; nothing that was fitted changes.
-
-        A sample goes to its nearest denser neighbour among the fitted samples that the fit would have
-        looked at, or to its nearest neighbour if none is denser. It is noise if the cut drops links to all
-        of them, or where the fit leaves out the halo and it lies there. A fitted sample has its label of
-        the fit. Where the density is given as values or a function, the nearest sample decides.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_new, n_features)
-            With `metric="precomputed"` distances to all samples of the fit. A fit on a graph, which knows
-            no other samples, cannot predict.
-
-        Examples
-        --------
-        >>> from diffpeaks import DensityPeaks
-        >>> from sklearn.datasets import make_moons
-        >>> X, _ = make_moons(200, noise=0.05, random_state=0)
-        >>> model = DensityPeaks().fit(X)
-        >>> model.predict([[0.0, 1.0], [1.0, -0.5], [50.0, 50.0]]).tolist()
-        [0, 1, -1]
-        """
-        check_is_fitted(self, "forest_")
-        X = new_samples(self, self.density_estimator_, X)
-        around = Surroundings(
-            self.density_estimator_,
-            self._linked_share,
-            self._longest_link(self.cut_),
-            at_least=0 if self.cut_.n_clusters is None else 1,
-        )
-        return predicted_labels(X, self.labels_, around, self._rule())
-
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Density at new samples, on the scale of `density_`; refused where it was given as values."""
-        check_is_fitted(self, "forest_")
-        return self.density_estimator_.score_samples(new_samples(self, self.density_estimator_, X))
-
     def recut(
         self,
         n_clusters: int | None = None,
         max_link: float | None = None,
         min_prominence: float | None = None,
         halo: bool | None = None,
+        min_cluster_size: int | None = None,
+        noise: str | None = None,
     ) -> NDArray[np.int64]:
         """Labels for another cut of the same density; with nothing given, the automatic one.
 
-        Graph and density are kept, and the fitted attributes stay as they are. `halo=None` is that of
-        the fit. The first cut by `n_clusters` looks for the nearest denser samples of the hilltops,
-        however far.
+        Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
+        and `noise` are those of the fit where they are None. The first cut by `n_clusters`, and the first
+        that assigns noise, looks for the nearest denser samples of the hilltops, however far.
         """
         check_is_fitted(self, "forest_")
-        halo = self._fitted["halo"] if halo is None else halo
-        check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence, halo=halo)
+        check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence)
+        policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
         cut = self._cut(n_clusters, max_link, min_prominence)
         forest = self._forest(cut)
-        peaks = select_peaks(forest, self.density_, cut)
-        return self._labels(forest, peaks, cut, halo)
-
-    def sweep(self, y_true: Any, rule: str = "max_link") -> Sweep:
-        """Scores of every cut by one rule against the truth, all from one sorted pass.
-
-        Parameters
-        ----------
-        y_true : array of shape (n_samples,)
-        rule : {"max_link", "n_clusters", "min_prominence"}
-            The parameter that takes all its values; the others are not used.
-        """
-        check_is_fitted(self, "forest_")
-        check_consistent_length(self.labels_, y_true)
-        if rule == "max_link":
-            return link_sweep(self._forest_within(np.inf), y_true)
-        if rule == "n_clusters":
-            return peak_sweep(self._complete_forest(), self.density_, y_true)
-        if rule == "min_prominence":
-            return prominence_sweep(self._forest_within(np.inf), y_true)
-        raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
-
-    def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Density and exact delta of each sample; the densest sample's delta is infinite."""
-        check_is_fitted(self, "forest_")
-        return self.density_, self._complete_forest().delta
+        return self._clusters(forest, select_peaks(forest, self.density_, cut), cut, policy).labels
 
     def _linked(self) -> NeighborGraph:
-        """The graph along which hills are linked."""
-        if self._linked_share == 1:
+        """The graph along which hills are linked: of the default density only its nearest neighbours."""
+        if not self._by_default:
             return self.graph_
-        nearest = self.density_estimator_.graph_.nearest_share(self._linked_share)
-        return self._places.graph_of_samples(nearest)
+        return self._places.graph_of_samples(
+            hill_links(self.density_estimator_.graph_, self._fitted["n_jobs"])
+        )
 
     def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
         if n_clusters is None and max_link is None and min_prominence is None:
@@ -288,28 +237,31 @@ class DensityPeaks(SavedModel, ClusterMixin, BaseEstimator):
             self._complete = complete_forest(forest, self._points, self.graph_.n_neighbors or 1)
         return self._complete
 
-    def _labels(
-        self, forest: PeakForest, peaks: NDArray[np.int64], cut: Cut, halo: bool
-    ) -> NDArray[np.int64]:
-        labels = peak_labels(forest, peaks)
-        if not halo:
-            return labels
-        return without_halo(labels, self._linked(), self.density_, self._longest_link(cut))
+    def _noise_policy(self, **given: Any) -> NoisePolicy:
+        """What is given, and the rest as at the fit."""
+        at_fit = {field.name: self._fitted[field.name] for field in fields(NoisePolicy)}
+        policy = at_fit | {name: value for name, value in given.items() if value is not None}
+        check_params(self, **policy)
+        return NoisePolicy(**policy)
+
+    def _clusters(
+        self, forest: PeakForest, peaks: NDArray[np.int64], cut: Cut, policy: NoisePolicy
+    ) -> Clusters:
+        clusters = Clusters(peak_labels(forest, peaks), peaks)
+        is_noise = self._noise(clusters.labels, cut, policy).samples
+        return settled(clusters, is_noise, policy.noise, forest.rank, self._links_out_of)
+
+    def _noise(self, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
+        longest = self._longest_link(cut)
+        return noise_in(labels, policy, lambda: without_halo(labels, self._linked(), self.density_, longest))
 
     def _longest_link(self, cut: Cut) -> float:
         """What a link must stay below; with `n_clusters` the cut says who may be a peak instead."""
         return cut.max_link if cut.n_clusters is None else np.inf
 
-    def _rule(self) -> Rule:
-        """How neighbours decide about new samples."""
-        density = self.density_estimator_
-        if not density.known_at_new_samples:
-            return nearest_rule(self.labels_)
-        if not self._fitted["halo"]:
-            return HillRule(density, self.labels_)
-        clusters = peak_labels(self.forest_, self.peak_indices_)
-        border = border_density(clusters, self._linked(), self.density_, self._longest_link(self.cut_))
-        return HillRule(density, clusters, border)
+    def _links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
+        complete = self._complete_forest()
+        return links_out_of_noise(is_noise, complete, self._points, self.graph_.n_neighbors or 1)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -219,6 +219,16 @@ def check_claims(n_neighbors: Any, shortest: int, radius: Any, recall: Any, reca
         raise ValueError(f"recall_error={recall_error} must lie in 0 .. 1; 0 says that a recall is exact")
 
 
+def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """An integer in `low` .. `high`."""
+    bound = f"at least {low}" if high is None else f"in {low} .. {high}"
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an integer {bound}, got {value!r}")
+    if value < low or (high is not None and value > high):
+        raise ValueError(f"{name}={value} must be {bound}")
+    return int(value)
+
+
 def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
     """One finite, non-negative value for each sample."""
     values = np.asarray(density)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -71,13 +71,20 @@ def kernel_weights(
     if not isinstance(bandwidth, Bandwidth):
         bandwidth = bandwidth_of(graph, bandwidth)
     weights = np.empty(len(graph.distances))
+    for _, entries, _, block in weight_blocks(graph, kernel, bandwidth):
+        weights[entries] = block
+    return weights
+
+
+def weight_blocks(
+    graph: NeighborGraph, kernel: Kernel, bandwidth: Bandwidth
+) -> Iterator[tuple[slice, slice, NDArray[np.int64], NDArray[np.float64]]]:
+    """The rows and entries of each block of the graph, the row of each entry, and its weight."""
     for rows, entries in graph.blocks():
         lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
         owners = np.repeat(np.arange(rows.start, rows.stop), lengths)
-        weights[entries] = pair_weights(
-            graph.distances[entries], kernel, bandwidth, owners, graph.indices[entries]
-        )
-    return weights
+        weights = pair_weights(graph.distances[entries], kernel, bandwidth, owners, graph.indices[entries])
+        yield rows, entries, owners, weights
 
 
 def pair_weights(

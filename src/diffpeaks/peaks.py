@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._native import first_denser, follow_links, mark_border, merge_hills
+from diffpeaks._native import first_denser, follow_links, mark_border, mark_mutual, merge_hills
 from diffpeaks._validation import n_threads
-from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph import NeighborGraph, offsets, share_of
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
+
+NEAREST_SHARE, MUTUAL_SHARE = 0.25, 0.4  # of a row, for `hill_links`
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,20 @@ def peak_forest(
     )
     prominence = _prominence(density, parent, saddle)
     return PeakForest(parent, delta, prominence, saddle, crossing, rank)
+
+
+def hill_links(graph: NeighborGraph, n_jobs: int | None = None) -> NeighborGraph:
+    """The entries of a graph that are so short that they seldom cross a valley.
+
+    A row keeps its nearest quarter, and of its nearest 40% those neighbours that have it among theirs.
+    """
+    near = graph.nearest_share(MUTUAL_SHARE)
+    keep = np.empty(len(near.indices), bool)
+    mark_mutual(near.indptr, near.indices, keep, n_threads(n_jobs))
+    place = np.arange(len(near.indices)) - np.repeat(near.indptr[:-1], near.degrees)
+    keep |= place < np.repeat(share_of(graph.degrees, NEAREST_SHARE), near.degrees)
+    indptr = offsets(keep)[near.indptr]
+    return NeighborGraph(indptr, near.indices[keep], near.distances[keep], 1, 0.0, graph.search, graph.recall)
 
 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:

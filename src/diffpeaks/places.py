@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._validation import check_sample_weight
+from diffpeaks._native import move_self_first, sort_rows
+from diffpeaks._validation import check_sample_weight, n_threads
 from diffpeaks.graph import NeighborGraph, offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 
@@ -39,9 +40,12 @@ class Places:
     def distinct(cls, points: PointSet | GivenGraph, sample_weight: Any = None) -> Self:
         """Samples that coincide share a place. A graph or a matrix of distances does not say which do."""
         weights = check_sample_weight(sample_weight, points.n_samples)
-        locations = None if isinstance(points, GivenGraph) else points.space.locations()
-        if locations is None or locations.all_distinct:
-            return cls(points, None if weights is None else weights / weights.mean())
+        alone = cls(points, None if weights is None else weights / weights.mean())
+        if isinstance(points, GivenGraph):
+            return alone
+        locations = points.space.locations()
+        if locations.all_distinct:
+            return alone
         first, number = locations.representatives, locations.numbers
         together = np.bincount(number, weights).astype(np.float64)
         return cls(points.restricted(first), together / together.mean(), first, number)
@@ -50,31 +54,31 @@ class Places:
         """Values of places as values of the samples there."""
         return values if self.number is None else values[self.number]
 
-    def samples_at(self, places: NDArray[Any]) -> NDArray[Any]:
-        """The first sample at each of some places."""
-        return places if self.first is None else self.first[places]
+    def of_first(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Of values of samples, those of the first sample at each place."""
+        return values if self.first is None else values[self.first]
 
     def graph_of_samples(self, graph: NeighborGraph) -> NeighborGraph:
         """A graph of places as one of samples.
 
-        The first sample at a place has the place's row; the others know it alone, at distance zero.
+        The first sample at a place has the place's row. The others have it too, with the first one in it,
+        so that whatever leads to the place leads to that one.
         """
         if self.first is None or self.number is None:
             return graph
-        n_samples = len(self.number)
-        is_first = np.zeros(n_samples, bool)
-        is_first[self.first] = True
-        lengths = np.full(n_samples, 2)
-        lengths[self.first] = graph.degrees
+        is_copy = np.ones(len(self.number), bool)
+        is_copy[self.first] = False
+        lengths = graph.degrees[self.number] + is_copy
         indptr = offsets(lengths)
-        of_first = np.repeat(is_first, lengths)
-        indices = np.empty(indptr[-1], np.int32)
-        distances = np.zeros(indptr[-1], graph.distances.dtype)
-        # places are numbered by their first samples, so that their rows follow each other here too
-        indices[of_first] = self.first[graph.indices]
-        distances[of_first] = graph.distances
-        copies = np.flatnonzero(~is_first)
-        indices[indptr[copies]], indices[indptr[copies] + 1] = copies, self.first[self.number[copies]]
+        # a copy's row is itself, then all of the place's row, which begins with the first sample there
+        skipped = indptr[:-1] + is_copy
+        source = np.arange(indptr[-1]) + np.repeat(graph.indptr[self.number] - skipped, lengths)
+        own = indptr[:-1][is_copy]
+        source[own] = 0
+        indices, distances = self.first[graph.indices[source]], graph.distances[source]
+        indices[own], distances[own] = np.flatnonzero(is_copy), 0
+        sort_rows(indptr, indices, distances, n_threads(None))  # other places may be as near as zero
+        move_self_first(indptr, indices, distances, n_threads(None))
         # of its nearest samples a row now holds but itself for certain
         return NeighborGraph(
             indptr, indices, distances, 1, 0.0, graph.search, graph.recall, graph.recall_error

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._validation import check_density
+from diffpeaks.hierarchy import Hierarchy
 
 
 def pyplot() -> Any:
@@ -131,6 +132,71 @@ class DensityDisplay:
         tops = positions[self.peak_indices]
         ax.scatter(tops[:, 0], tops[:, 1], marker="*", s=110, color="white", edgecolors="black", zorder=3)
         ax.set_aspect("equal", "datalim")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass
+class MergeTreeDisplay:
+    """Hills as bars that end where they are absorbed: a level line crosses one bar for each cluster.
+
+    The height is the prominence. At its end a bar turns to the hill that absorbs it; a bar with an arrow is
+    never absorbed.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    labels : array of shape (n_samples,), optional
+        Colours a hill by the label of its top; noise is grey.
+    min_prominence : float, optional
+        Level of a cut, drawn as a line.
+    max_hills : int
+        Only so many are drawn, the most prominent ones.
+
+    Attributes
+    ----------
+    hills_ : array
+        The tops of the hills that were drawn, from left to right.
+    ax_, figure_ : the axes and figure of the last plot
+    """
+
+    hierarchy: Hierarchy
+    labels: NDArray[Any] | None = None
+    min_prominence: float | None = None
+    max_hills: int = 40
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: DensityPeaks, *, max_link: float | None = None, max_hills: int = 40, ax: Any = None
+    ) -> Self:
+        """The tree of a fitted `DensityPeaks`, drawn in the colours of its labels.
+
+        `max_link` is that of `DensityPeaks.hierarchy`. A fit with `n_clusters` has no level to draw.
+        """
+        hierarchy = estimator.hierarchy(max_link)
+        level = estimator.cut_.min_prominence if estimator.cut_.n_clusters is None else None
+        return cls(hierarchy, estimator.labels_, level, max_hills).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on `ax`, or on new axes."""
+        ax = _new_axes(ax)
+        self.hills_, into, ends = self.hierarchy.most_prominent(self.max_hills)
+        top = 0.6 * self.hierarchy.height_apart  # a little above the longest bar that ends
+        heights = np.minimum(ends, top)
+        x, labels = (
+            np.arange(len(into)),
+            np.arange(len(into)) if self.labels is None else self.labels[self.hills_],
+        )
+        colors = _colors(np.asarray(labels))
+        ax.vlines(x, 0, heights, colors=colors, linewidth=3)
+        ax.hlines(heights, x[into], x, colors=colors, linewidth=1.2)
+        apart = np.isinf(ends)
+        ax.scatter(x[apart], heights[apart], marker="^", s=60, c=colors[apart], zorder=3)
+        if self.min_prominence is not None and self.min_prominence < top:
+            ax.axhline(self.min_prominence, color="0.3", linestyle="--", linewidth=1)
+        ax.set_xticks(x, self.hills_, rotation=90, fontsize="small")
+        ax.set(xlabel="hill (its densest sample)", ylabel="prominence (log density)", ylim=(0, None))
+        ax.set_title(f"{len(x)} of {len(self.hierarchy.hills):,} hills")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

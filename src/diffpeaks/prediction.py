@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diffpeaks.density import GraphDensity
 from diffpeaks.graph import offsets, share_of
+from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.contract import Neighbors, leading
 from diffpeaks.order import NOISE
 
@@ -28,6 +29,7 @@ class Surroundings:
     Attributes
     ----------
     density : fitted density, whose neighbours are looked at
+    labels : array with a label for each point of the density
     share : float
         Of each row, itself counted, the nearer ones that count.
     max_link : float
@@ -37,6 +39,7 @@ class Surroundings:
     """
 
     density: GraphDensity
+    labels: NDArray[np.int64]
     share: float = 1.0
     max_link: float = np.inf
     at_least: int = 0
@@ -56,23 +59,22 @@ class Surroundings:
 
 
 def predicted_labels(
-    X: Any, labels: NDArray[np.int64], surroundings: Surroundings, rule: Rule
+    X: Any, points: PointSet, labels: NDArray[np.int64], surroundings: Surroundings, rule: Rule
 ) -> NDArray[np.int64]:
-    """The labels of new samples; a fitted sample among them has its own.
+    """The labels of new samples; a fitted sample, one of `points`, has its own.
 
     A new sample at distance zero from fitted ones has the label of the first of them, but row i that is
     fitted sample i has the label of that one: duplicates may differ in their labels, and the labels of
     all fitted samples are those of the fit. A sample that has no neighbour is noise.
     """
     predicted = np.empty(X.shape[0], np.int64)
-    points = surroundings.density._points.searched()
     for part in _blocks(X, surroundings.density):
         block, found = X[part], predicted[part]
         fitted = points.are_points(block, part.start)
         found[fitted] = labels[part.start + np.flatnonzero(fitted)]
         new = np.flatnonzero(~fitted)
         if len(new):
-            found[new] = _labels_of_new(block[new], labels, surroundings, rule)
+            found[new] = _labels_of_new(block[new], surroundings, rule)
     return predicted
 
 
@@ -84,14 +86,12 @@ def _blocks(X: Any, density: GraphDensity) -> Iterator[slice]:
     return (slice(first, first + step) for first in range(0, X.shape[0], step))
 
 
-def _labels_of_new(
-    X: Any, labels: NDArray[np.int64], surroundings: Surroundings, rule: Rule
-) -> NDArray[np.int64]:
+def _labels_of_new(X: Any, surroundings: Surroundings, rule: Rule) -> NDArray[np.int64]:
     predicted = np.full(X.shape[0], NOISE, np.int64)
     rows, lengths = surroundings.rows(X)
     related = np.flatnonzero(lengths)
     nearest = rows.indptr[related]
-    predicted[related] = labels[rows.indices[nearest]]
+    predicted[related] = surroundings.labels[rows.indices[nearest]]
     apart = related[rows.distances[nearest] > 0]
     if len(apart):
         predicted[apart] = rule(X[apart], leading(rows, apart, lengths[apart]))
@@ -110,17 +110,25 @@ class HillRule:
     Attributes
     ----------
     density : fitted density
-    clusters : array of shape (n_samples,)
-        The cluster of each fitted sample, halo or not.
+    clusters : array with the cluster of each point of the density, halo or not
     border : array of shape (n_clusters,), optional
         New samples of a cluster that are less dense are its halo: noise.
+    numbers : array of shape (n_clusters,), optional
+        The label of each cluster, where it is not its number.
     """
 
     density: GraphDensity
     clusters: NDArray[np.int64]
     border: NDArray[np.float64] | None = None
+    numbers: NDArray[np.int64] | None = None
 
     def __call__(self, X: Any, rows: Neighbors) -> NDArray[np.int64]:
+        clusters = self._clusters(X, rows)
+        if self.numbers is None:
+            return clusters
+        return np.where(clusters == NOISE, NOISE, self.numbers[clusters])
+
+    def _clusters(self, X: Any, rows: Neighbors) -> NDArray[np.int64]:
         clusters = self.clusters[rows.indices]
         nearest = clusters[rows.indptr[:-1]]
         # where all neighbours agree, it does not matter which of them are denser
