@@ -8,9 +8,9 @@ import math
 import reference
 
 
-def neighbours(d, n_others=None, radius=None, share=1.0, max_link=math.inf, at_least=0):
+def neighbours(d, among, n_others=None, radius=None, share=1.0, max_link=math.inf, at_least=0):
     """The n_others nearest, the ball, or whichever is more; of these the nearer share, itself counted."""
-    order = sorted(range(len(d)), key=lambda j: (d[j], j))
+    order = sorted(among, key=lambda j: (d[j], j))
     row = [] if radius is None else [j for j in order if d[j] <= radius]
     fewest = 1 if radius is None else at_least
     row = max(row, order[: max(fewest, n_others or 0)], key=len)

@@ -54,12 +54,12 @@ def test_clusters_and_noise_have_colours_of_their_own():
 
 
 def test_a_level_line_of_the_tree_crosses_one_bar_for_each_cluster():
-    model = DensityPeaks(min_prominence=0.4).fit(general_position(4, 300))
+    model = DensityPeaks(min_prominence=0.2).fit(general_position(4, 300))
     display = MergeTreeDisplay.from_estimator(model)
     bars, turns = (np.array(lines.get_segments()) for lines in display.ax_.collections[:2])
     ends = bars[:, 1, 1]
-    assert np.sum(ends >= 0.4) == model.n_clusters_ > 1
-    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), 0.4)
+    assert np.sum(ends >= 0.2) == model.n_clusters_ > 1
+    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), 0.2)
     np.testing.assert_array_equal(turns[:, :, 1], np.column_stack([ends, ends]))
     assert sorted(display.hills_) == sorted(model.hierarchy().hills)
 

@@ -102,7 +102,9 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         y : ignored
         """
         points = points_of(self, X)
-        self.density_estimator_ = fitted_density(self.density, KernelDiffusion(), self, points)
+        self.density_estimator_ = fitted_density(
+            self.density, KernelDiffusion(self.n_neighbors), self, points
+        )
         self.graph_ = self.density_estimator_.graph_
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())
@@ -130,8 +132,9 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self, "labels_")
         X = new_samples(self, self.density_estimator_, X)
-        around = Surroundings(self.density_estimator_, self.labels_)
-        return predicted_labels(X, self._points, self.labels_, around, self._rule())
+        density = self.density_estimator_
+        around = Surroundings(density, self.labels_)
+        return predicted_labels(X, density._points.searched(), self.labels_, around, self._rule())
 
     def recut(self, min_density: float | None = None, border: bool | None = None) -> NDArray[np.int64]:
         """Labels for another threshold of the same density.

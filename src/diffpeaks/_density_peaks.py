@@ -151,7 +151,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         """
         self._points = points_of(self, X)
         self._places = self._settled_places(sample_weight)
-        default = KernelDiffusion(steps=DEFAULT_STEPS)
+        default = KernelDiffusion(self._places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
         self.density_estimator_ = fitted_density(
             self.density, default, self, self._places.points, self._places.weights
         )

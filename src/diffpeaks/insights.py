@@ -63,10 +63,10 @@ class PeakInsights:
         --------
         >>> from diffpeaks import DensityPeaks
         >>> from sklearn.datasets import make_moons
-        >>> X, _ = make_moons(500, noise=0.05, random_state=0)
-        >>> model = DensityPeaks(n_clusters=2).fit(X)
-        >>> model.predict([[0.0, 1.0], [1.0, -0.5]]).tolist()
-        [0, 1]
+        >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+        >>> model = DensityPeaks().fit(X)
+        >>> model.predict([[0.0, 1.0], [1.0, -0.5], [50.0, 50.0]]).tolist()
+        [0, 1, -1]
         """
         check_is_fitted(self, "labels_")
         density = self.density_estimator_
@@ -92,7 +92,7 @@ class PeakInsights:
             return nearest_rule(self.labels_)
         if not self._fitted["halo"] or self._fitted["noise"] == "assign":
             return HillRule(density, self._places.of_first(self.labels_))
-        before, noise = self._before_noise
+        before, noise = self._found_before_noise()
         border = border_density(before.labels, self._linked(), self.density_, self._longest_link(self.cut_))
         numbers = np.where(noise.small[before.peaks], NOISE, self.labels_[before.peaks])
         return HillRule(density, self._places.of_first(before.labels), border, numbers)
@@ -112,7 +112,8 @@ class PeakInsights:
         It is 1 - density / mean density of the neighbours, weighted as in `memberships`; 0 for samples as
         dense as their neighbours, 1 for those without any. Clusters and noise have no part in it.
         """
-        return confidence.outlier_scores(self.graph_, self.density_)
+        density = self.density_estimator_
+        return self._places.of_samples(confidence.outlier_scores(density.graph_, density.density_))
 
     def memberships(self: Any, top: int = 3) -> sp.csr_array:
         """The share of each sample in the clusters where one step of the random walk leads.
@@ -182,6 +183,9 @@ class PeakInsights:
 
     @once_a_fit
     def _before_noise(self: Any) -> tuple[Clusters, Noise]:
+        return self._found_before_noise()
+
+    def _found_before_noise(self: Any) -> tuple[Clusters, Noise]:
         """The clusters of the fit while noise was in them, and which samples it was."""
         peaks = select_peaks(self.forest_, self.density_, self.cut_)
         before = Clusters(peak_labels(self.forest_, peaks), peaks)

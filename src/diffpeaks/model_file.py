@@ -114,9 +114,10 @@ def read_model_file(path: FileName, kind: type[Model], mmap: bool) -> Model:
 
 
 def _state(estimator: Any) -> dict[str, Any]:
-    """What an estimator has beside its parameters."""
+    """What an estimator has beside its parameters, without what it only keeps to be asked again."""
     params = estimator.get_params(deep=False)
-    return {name: value for name, value in vars(estimator).items() if name not in params}
+    state = {name: value for name, value in vars(estimator).items() if name not in params}
+    return {name: value for name, value in state.items() if not name.startswith("_kept_")}
 
 
 class _Writer:
@@ -245,13 +246,22 @@ class _Reader:
 
 def _check_sizes(model: Any) -> None:
     """Refuse values that compiled loops would follow out of their arrays: they are checked nowhere else."""
-    n_samples = model.graph_.n_samples
-    for name, values in {**_state(model.density_estimator_), **vars(model.forest_), **_state(model)}.items():
-        size = getattr(values, "n_samples", n_samples)
+    n_samples, n_places = model.graph_.n_samples, model.density_estimator_.graph_.n_samples
+    _check_values({**vars(model.forest_), **_state(model)}, n_samples, n_samples)
+    _check_values(_state(model.density_estimator_), n_places, n_places)
+    places = model._places
+    _check_values({"points": places.points, "first": places.first}, n_places, n_samples)
+    _check_values({"number": places.number}, n_samples, n_places)
+
+
+def _check_values(of: dict[str, Any], size: int, n_named: int) -> None:
+    """Arrays must have that size, and their integers must name one of so many, or none."""
+    for name, values in of.items():
+        found = getattr(values, "n_samples", size)
         if isinstance(values, np.ndarray) and name not in _NOT_OF_SAMPLES:
-            size = len(values) if values.ndim == 1 else 0
-        if size != n_samples:
-            raise ValueError(f"{name} is for {size} samples instead of {n_samples}")
+            found = len(values) if values.ndim == 1 else 0
+        if found != size:
+            raise ValueError(f"{name} is for {found} samples instead of {size}")
         numbers = values if isinstance(values, np.ndarray) and values.dtype.kind == "i" else np.empty(0)
-        if not np.all((numbers >= -1) & (numbers < n_samples)):
-            raise ValueError(f"{name} names samples outside 0 .. {n_samples - 1}")
+        if not np.all((numbers >= -1) & (numbers < n_named)):
+            raise ValueError(f"{name} names samples outside 0 .. {n_named - 1}")

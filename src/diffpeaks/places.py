@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import move_self_first, sort_rows
-from diffpeaks._validation import check_sample_weight, n_threads
+from diffpeaks._validation import check_n_neighbors, check_sample_weight, n_threads
 from diffpeaks.graph import NeighborGraph, offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 
@@ -49,6 +49,13 @@ class Places:
         first, number = locations.representatives, locations.numbers
         together = np.bincount(number, weights).astype(np.float64)
         return cls(points.restricted(first), together / together.mean(), first, number)
+
+    def n_neighbors(self, asked: Any) -> Any:
+        """Places that are as many samples as asked for, or all there are; "auto" is left to the density."""
+        if isinstance(asked, str):
+            return asked
+        n_samples = self.points.n_samples if self.number is None else len(self.number)
+        return min(check_n_neighbors(asked, n_samples), self.points.n_samples)
 
     def of_samples(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of places as values of the samples there."""

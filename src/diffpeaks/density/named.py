@@ -63,7 +63,7 @@ def fitted_density(
     a name brings its own.
     """
     if density is None:
-        density = default.set_params(n_neighbors=clusterer.n_neighbors)
+        density = default
     elif isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
         raise ValueError(
             f"n_neighbors={clusterer.n_neighbors} has no effect, because the density {density!r} brings its "

@@ -1,0 +1,164 @@
+"""Samples at one place act as one sample of their weight; what the default links, and how sure it is."""
+
+import numpy as np
+import pytest
+import reference
+from clouds import clouds, general_position, rows_of, same_partition
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import refuses
+
+from diffpeaks import DensityPeaks, neighbor_graph
+from diffpeaks.cuts import rise_by_chance
+from diffpeaks.diffusion import diffuse, relative_error, transition
+from diffpeaks.neighbors import searchable
+from diffpeaks.peaks import hill_links
+from diffpeaks.places import Places
+
+COUNTS = st.lists(st.integers(1, 4), min_size=3, max_size=30)
+
+
+def repeated(X, counts):
+    """Each row as often as its count says, in random order, and where each came from."""
+    origin = np.random.RandomState(0).permutation(np.repeat(np.arange(len(X)), counts))
+    return X[origin], origin
+
+
+@given(seed=st.integers(0, 99), counts=COUNTS, max_link=st.sampled_from([0.3, 1.0, np.inf]))
+def test_copies_act_as_weights(seed, counts, max_link):
+    distinct = general_position(seed, len(counts))  # without ties, which the order of samples would break
+    many, origin = repeated(distinct, counts)
+    of_copies, of_weights = DensityPeaks().fit(many), DensityPeaks().fit(distinct, sample_weight=counts)
+    np.testing.assert_allclose(of_copies.density_, of_weights.density_[origin], rtol=1e-9)
+    assert of_copies.cut_.max_link == pytest.approx(of_weights.cut_.max_link)
+    for min_prominence in (0.0, 0.1, 0.5):
+        cut = {"max_link": max_link, "min_prominence": min_prominence}
+        assert same_partition(of_copies.recut(**cut), of_weights.recut(**cut)[origin])
+
+
+def test_only_ratios_of_weights_count():
+    X, weights = general_position(0, 60), np.random.RandomState(0).uniform(0.1, 9, 60)
+    once = DensityPeaks().fit(X, sample_weight=weights)
+    np.testing.assert_allclose(
+        DensityPeaks().fit(X, sample_weight=100 * weights).density_, once.density_, rtol=1e-12
+    )
+    equal = DensityPeaks().fit(X, sample_weight=np.full(60, 3.0))
+    np.testing.assert_allclose(equal.density_, DensityPeaks().fit(X).density_, rtol=1e-12)
+    assert np.average(once.density_, weights=weights) == pytest.approx(1)
+
+
+def test_a_weighted_density_as_loops():
+    X, weights = general_position(1, 40), np.random.RandomState(1).uniform(0.5, 3, 40)
+    model = DensityPeaks(n_neighbors=8).fit(X, sample_weight=weights)
+    D = reference.euclidean_distances(X)
+    density = np.ones(40)
+    for _ in range(3):
+        arriving = np.zeros(40)
+        for i in range(40):
+            row = sorted(range(40), key=lambda j, i=i: (D[i][j], j))[:8]
+            kernel = {j: np.exp(-((D[i][j] / D[i][row[-1]]) ** 2)) for j in row}
+            volume = sum(weights[j] * kernel[j] for j in row)
+            for j in row:
+                arriving[j] += weights[i] * density[i] * kernel[j] / volume
+        density = arriving
+    np.testing.assert_allclose(model.density_, density, rtol=1e-9)
+    np.testing.assert_allclose(model.score_samples(X), density, rtol=1e-9)
+
+
+def test_copies_share_row_label_and_confidence():
+    X = np.vstack([general_position(2, 50)] * 3)
+    model = DensityPeaks().fit(X)
+    for values in (model.labels_, model.density_, model.outlier_scores_):
+        np.testing.assert_array_equal(values[:50], values[50:100])
+    rows = rows_of(model.graph_)
+    for i in range(50):
+        assert rows[i][0] == i
+        assert rows[i + 50][:2] == [i + 50, i]
+        assert rows[i + 50][2:] == rows[i][1:]
+    assert (model.forest_.parent[50:] == np.tile(np.arange(50), 2)).all()
+    assert (model.forest_.delta[50:] == 0).all()
+
+
+def test_more_neighbours_than_places_are_all_places():
+    X = np.repeat(general_position(3, 4), 5, axis=0)
+    model = DensityPeaks(n_neighbors=12).fit(X)
+    assert model.density_estimator_.n_neighbors_ == 4
+    with refuses("n_neighbors=21|20"):
+        DensityPeaks(n_neighbors=21).fit(X)
+
+
+def test_a_matrix_of_distances_does_not_say_which_samples_coincide():
+    points = searchable(reference.euclidean_distances(np.zeros((5, 2))), metric="precomputed")
+    assert Places.distinct(points).number is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0] * 4, "(4,)|5 samples"),
+        ([[1.0]] * 5, "(5, 1)"),
+        ([1, 1, 0, 1, 1], "sample 2 is 0.0|positive|leave"),
+        ([1, 1, 1, -2.0, 1], "sample 3 is -2.0"),
+        ([1, 1, 1, 1, np.nan], "sample 4 is nan"),
+        ([1, np.inf, 1, 1, 1], "sample 1 is inf"),
+    ],
+)
+def test_bad_weights_are_refused(weights, words):
+    with refuses("sample_weight|" + words):
+        DensityPeaks().fit(np.arange(10.0).reshape(5, 2), sample_weight=weights)
+
+
+def test_densities_that_count_take_no_weights():
+    with refuses("sample_weight|'naive'|density=None"):
+        DensityPeaks("naive").fit(general_position(0, 20), sample_weight=np.ones(20))
+
+
+@given(X=clouds(2), n_neighbors=st.integers(1, 20))
+def test_hill_links_as_loops(X, n_neighbors):
+    graph = neighbor_graph(X, min(n_neighbors, len(X)))
+    rows = rows_of(graph)
+
+    def nearest(row, share):
+        return row[: max(round(share * len(row)), min(2, len(row)))]
+
+    for i, found in enumerate(rows_of(hill_links(graph))):
+        near = nearest(rows[i], 0.4)
+        assert found == [j for j in near if j in nearest(rows[i], 0.25) or i in nearest(rows[j], 0.4)]
+
+
+def test_the_error_of_a_count_is_that_of_a_poisson_number():
+    # one step on a uniform kernel: a density is a mean of 1 / k over the k samples that reach it
+    graph = neighbor_graph(general_position(4, 400), 10)
+    walk = transition(graph, np.ones(len(graph.indices)))
+    reached = np.bincount(graph.indices, minlength=400)
+    draws = [relative_error(walk, 1, 0.0, None, np.random.RandomState(seed)) ** 2 for seed in range(200)]
+    np.testing.assert_allclose(np.mean(draws, axis=0), 1 / reached, rtol=0.25)
+    assert diffuse(walk).sum() == pytest.approx(400)
+
+
+def test_the_error_predicts_the_spread_over_samples():
+    """The density at fixed points, from samples drawn again and again, spreads as the error says."""
+    fixed = np.random.RandomState(0).uniform(0.3, 0.7, (20, 2))
+    logs, errors = [], []
+    for seed in range(60):
+        X = np.vstack([fixed, np.random.RandomState(seed + 1).uniform(0, 1, (1000, 2))])
+        model = DensityPeaks().fit(X)
+        logs.append(np.log(model.density_[:20]))
+        errors.append(model.density_estimator_.log_error(np.random.RandomState(seed)))
+    spread = np.median(np.std(logs, axis=0))
+    assert 0.5 < spread / np.mean(errors) < 2
+
+
+def test_chance_raises_more_among_more_samples_and_less_with_less_error():
+    assert rise_by_chance(0.2, 10_000) > rise_by_chance(0.2, 1_000) > rise_by_chance(0.1, 1_000) > 0
+    assert rise_by_chance(0.1, 5_000) == pytest.approx(np.sqrt(2) * 0.1 * np.sqrt(2 * np.log(50)))
+
+
+@pytest.mark.parametrize("draw", ["normal", "uniform"])
+def test_one_blob_is_mostly_one_cluster(draw):
+    """Hills that chance makes are absorbed: of ten clouds without structure most stay whole."""
+    found = [
+        np.bincount(DensityPeaks().fit_predict(getattr(np.random.RandomState(seed), draw)(size=(1000, 2))))
+        for seed in range(10)
+    ]
+    assert sum(sizes.max() > 950 for sizes in found) >= 8
