@@ -16,13 +16,16 @@ from diffpeaks._files import replacing
 
 
 class Records:
-    """The lines of a file. A line that was cut off by an interruption does not count, and is made again."""
+    """The lines of a file. A line that was cut off by an interruption does not count, and is made again.
 
-    def __init__(self, path):
+    Every result has the key `mark`, which tells a file of results from any other.
+    """
+
+    def __init__(self, path, mark="experiment"):
         self.path = Path(path)
         self.lines, self._whole = [], 0  # characters up to the end of the last whole line
         for number, line in enumerate(self._text().splitlines(keepends=True), 1):
-            found = _parsed(line)
+            found = _parsed(line, mark)
             if found is None:
                 if line.endswith("\n") or not line.startswith("{"):
                     raise ValueError(f"{self.path}, line {number} is no result; repair or delete that line")
@@ -101,13 +104,13 @@ class Records:
         print(f"[{count}] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
 
 
-def _parsed(line):
+def _parsed(line, key):
     """A result, or None where the text is none."""
     try:
         found = json.loads(line)
     except ValueError:
         return None
-    return found if isinstance(found, dict) and "experiment" in found else None
+    return found if isinstance(found, dict) and key in found else None
 
 
 def _timed(run, job):
@@ -120,10 +123,20 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def processor():
+    """The model, which platform.processor() does not tell on Linux."""
+    try:
+        information = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.split(":", 1)[1].strip() for line in information if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
 def machine():
     packages = ("diffpeaks", "numpy", "scipy", "scikit-learn")
     return {
-        "processor": platform.processor() or platform.machine(),
+        "processor": processor(),
         "cores": cores(),
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
