@@ -167,12 +167,13 @@ def test_tables_hide_nothing():
         {"system": "hdbscan", "set": "circles", "timed_out": 120},
         {"system": "EVoC", "set": "moons", "error": "ValueError: a | b"},
     ]
-    means, every_set, failures = tables(lines, "scores").split("\n\n")
+    means, every_set, beside_ours, failures = tables(lines, "scores").split("\n\n")
     assert "| diffpeaks | 70.0 / 60.0 (2 of 6) |" in means
     assert "| hdbscan | 99.0 / 98.0 (1 of 6) |" in means
     assert "| EVoC |  |" in means
     assert "| circles |  | 60.0 / 50.0 | over time |  |" in every_set
     assert "| moons |  | 80.0 / 70.0 | 99.0 / 98.0 | error |" in every_set
+    assert "| hdbscan | generated | 1 of 2 | 99.0 / 98.0 | 80.0 / 70.0 |" in beside_ours
     assert "| hdbscan | no labels within 120 s | circles |" in failures
     assert r"| EVoC | ValueError: a \| b | moons |" in failures
 

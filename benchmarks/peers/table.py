@@ -4,7 +4,8 @@ usage: table.py [RESULTS] [--cell scores|pairs|clusters|seconds]
 
 A cell holds BCubed F / AMI; pairwise F / ARI; clusters, and the share of noise; or the seconds of a fit, the
 best after the first. First come the means over groups of sets, each over the sets that the system could do,
-with their number where these are not all; then every set; then why a system has no labels.
+with their number where these are not all; then every set; then such means beside ours over the same sets,
+and why a system has no labels.
 """
 
 import argparse
@@ -23,6 +24,7 @@ CELLS = {  # the fields of a line, and how they are written
     "clusters": (("n_clusters", "noise"), "{:,.0f}, {:.0f}%"),
     "seconds": (("seconds",), "{:.2f}"),
 }
+OURS = "diffpeaks"
 FAILURES = {"timed_out": "over time", "error": "error"}
 
 
@@ -45,13 +47,17 @@ class Results:
         failure = next((text for key, text in FAILURES.items() if key in line), None)
         return failure or self.form.format(*(line[field] for field in self.fields))
 
+    def done(self, system, sets):
+        """Those of the sets that the system has labels for."""
+        return [name for name in sets if self.fields[0] in self._lines.get((system, name), {})]
+
     def mean_cell(self, system, sets):
-        lines = [self._lines.get((system, name), {}) for name in sets]
-        done = [[line[field] for field in self.fields] for line in lines if self.fields[0] in line]
+        done = self.done(system, sets)
         if not done:
             return ""
+        values = [[self._lines[system, name][field] for field in self.fields] for name in done]
         count = "" if len(done) == len(sets) else f" ({len(done)} of {len(sets)})"
-        return self.form.format(*np.mean(done, axis=0)) + count
+        return self.form.format(*np.mean(values, axis=0)) + count
 
     def failures(self):
         """(system, what happened, the sets where it did)."""
@@ -74,6 +80,18 @@ def mean_table(results):
     return markdown_table(header, rows)
 
 
+def partial_table(results):
+    """Systems that could not do all of a group, beside ours on the sets that they could do."""
+    rows = []
+    for system in results.systems:
+        for group, sets in {**HALVES, **GROUPS}.items():
+            tried, done = results.tried(sets), results.done(system, sets)
+            if done and len(done) < len(tried):
+                cells = (results.mean_cell(one, done) for one in (system, OURS))
+                rows.append([system, group, f"{len(done)} of {len(tried)}", *cells])
+    return markdown_table(["system", "group", "sets", "its mean", f"{OURS} on these"], rows)
+
+
 def set_table(results):
     names = results.tried([name for sets in GROUPS.values() for name in sets])
     half = {name: text for text, sets in HALVES.items() for name in sets}
@@ -90,6 +108,7 @@ def tables(lines, cell):
     failures = results.failures()
     if failures:
         rows = [[text.replace("|", "\\|").replace("\n", " ") for text in failure] for failure in failures]
+        made.append(partial_table(results))
         made.append(markdown_table(["system", "without labels", "sets"], rows))
     return "\n\n".join(made)
 
