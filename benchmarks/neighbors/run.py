@@ -12,7 +12,6 @@ A rerun tries on what was missed. The table at the end has the ratios.
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -22,39 +21,13 @@ import numpy as np
 from data import load
 from recall import true_reach
 from systems import SYSTEMS, systems_for
-from table import markdown, read_lines
+from table import MARK, markdown
 
 from diffpeaks.neighbors.kernel import kernel_name
+from diffpeaks_paper.records import Records, processor
 
 _HERE = Path(__file__).parent
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-
-
-class Results:
-    """The file of lines, and what it already holds."""
-
-    def __init__(self, path):
-        self.path = Path(path)
-        self.lines = read_lines(path)
-
-    def append(self, line):
-        self.lines.append(line)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as output:
-            output.write(json.dumps(line) + "\n")
-
-    def of(self, kind, identity):
-        return [line for line in self.lines if line["kind"] == kind and identity.items() <= line.items()]
-
-
-def processor():
-    """The model, which platform.processor() does not tell on Linux."""
-    try:
-        information = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    names = (line.split(":", 1)[1].strip() for line in information if line.startswith("model name"))
-    return next(names, platform.machine())
 
 
 def work(job):
@@ -83,7 +56,7 @@ def measure(points, folder, system, n_threads, targets, given, results):
         "threads": n_threads,
         "kernel": kernel_name() if SYSTEMS[system].has_kernels else None,
     }
-    done = {line["target"] for line in results.of("timed", identity)}
+    done = {line["target"] for line in results.of(kind="timed", **identity)}
     missing = [target for target in targets if target not in done]
     if not missing:
         return
@@ -94,7 +67,7 @@ def measure(points, folder, system, n_threads, targets, given, results):
         "n_neighbors": points.n_neighbors,
         "threads": n_threads,
         "targets": missing,
-        "tried": results.of("tried", identity),
+        "tried": results.of(kind="tried", **identity),
         "repeats": given.repeats,
         "repeat_seconds": given.repeat_seconds,
         "tuning_seconds": given.tuning_seconds,
@@ -144,7 +117,7 @@ def arguments():
 
 def main():
     given = arguments()
-    results = Results(given.output)
+    results = Records(given.output, MARK)
     for name in given.sets:
         measure_set(name, given, results)
     print(markdown(results.lines))

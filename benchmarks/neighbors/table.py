@@ -4,15 +4,12 @@ usage: table.py RESULTS [--threads T ...] [--sets NAME ...]
 """
 
 import argparse
-import json
 from itertools import groupby
-from pathlib import Path
 
+from diffpeaks_paper.records import Records
+
+MARK = "kind"  # what every line of results has
 OURS = ("diffpeaks", "diffpeaks exact", "diffpeaks tree")
-
-
-def read_lines(path):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()] if Path(path).exists() else []
 
 
 def comparison(line):
@@ -75,7 +72,7 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+")
     parser.add_argument("--sets", nargs="+")
     given = parser.parse_args()
-    lines = read_lines(given.results)
+    lines = Records(given.results, MARK).lines
     lines = [line for line in lines if given.threads is None or line["threads"] in given.threads]
     print(markdown([line for line in lines if given.sets is None or line["set"] in given.sets]))
 

@@ -33,10 +33,12 @@ class Records:
     """The lines of a file. A line that was cut off by an interruption does not count, and is made again.
 
     Several runs may write to one file: each adds a line at a time, and keeps what others have added.
+    Every result has the key `mark`, which tells a file of results from any other.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, mark="experiment"):
         self.path = Path(path)
+        self._mark = mark
         try:
             content = self.path.read_bytes() if self.path.exists() else b""
         except OSError as error:
@@ -49,7 +51,7 @@ class Records:
         for number, text in enumerate(content.splitlines(keepends=True), 1):
             if text.strip():
                 place = f"{self.path}, line {number}"
-                line = _result(text, place)
+                line = _result(text, place, self._mark)
                 if line is None and (text.endswith(b"\n") or not text.startswith(b"{")):
                     raise ValueError(f"{place} is no result; repair or delete that line")
                 if line is None:
@@ -84,13 +86,22 @@ class Records:
         with self._opened() as file:
             self.lines, end = self._parsed(file.read())
             if not self.of(**job):
-                self.lines.append({**job, **result, "machine": machine()})
-                file.truncate(end)
-                file.seek(max(0, end - 1))
-                start = "" if file.read(1) in (b"", b"\n") else "\n"
-                file.write((start + json.dumps(self.lines[-1]) + "\n").encode())
+                self._write(file, end, {**job, **result, "machine": machine()})
         name = " ".join(str(value) for value in job.values())
         print(f"[{n_left} left] {name}: {result['seconds']:.1f} s", file=sys.stderr, flush=True)
+
+    def append(self, line):
+        with self._opened() as file:
+            self.lines, end = self._parsed(file.read())
+            self._write(file, end, line)
+
+    def _write(self, file, end, line):
+        """Add a line after the last whole one."""
+        self.lines.append(line)
+        file.truncate(end)
+        file.seek(max(0, end - 1))
+        start = "" if file.read(1) in (b"", b"\n") else "\n"
+        file.write((start + json.dumps(line) + "\n").encode())
 
     @contextmanager
     def _opened(self):
@@ -107,13 +118,13 @@ class Records:
             raise OSError(f"the results file {self.path} cannot be written ({reason})") from error
 
 
-def _result(text, place):
+def _result(text, place, mark):
     """A result, or None where the text is none."""
     try:
         found = json.loads(text, object_hook=partial(Line, place))
     except ValueError:
         return None
-    return found if isinstance(found, dict) and "experiment" in found else None
+    return found if isinstance(found, dict) and mark in found else None
 
 
 def _timed(run, job):
@@ -126,10 +137,20 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def processor():
+    """The model, which platform.processor() does not tell on Linux."""
+    try:
+        information = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.split(":", 1)[1].strip() for line in information if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
 def machine():
     packages = ("diffpeaks", "numpy", "scipy", "scikit-learn")
     return {
-        "processor": platform.processor() or platform.machine(),
+        "processor": processor(),
         "cores": cores(),
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
