@@ -4,10 +4,13 @@ import os
 import signal
 import sys
 import threading
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+import time
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
+
+_POLLING_SECONDS = 0.02
 
 
 def run_in_processes(jobs, run, n_workers, done):
@@ -45,13 +48,16 @@ def _run_in(pool, jobs, run, done, running):
     """Keep every process busy until no job is left; `running` holds those that are under way."""
     waiting = list(reversed(jobs))
     while waiting or running:
-        while waiting and len(running) < pool._max_workers:
-            job = waiting.pop()
-            with _signals_held():
+        with _signals_held():
+            while waiting and len(running) < pool._max_workers:
+                job = waiting.pop()
                 running[pool.submit(run, job)] = job
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            finished = [future for future in running if future.done()]
+        for future in finished:
             done(running[future], future.result(), len(waiting) + len(running) - 1)
             del running[future]
+        if not finished:  # an interruption arrives here, and not while the pool holds one of its locks
+            time.sleep(_POLLING_SECONDS)
 
 
 @contextmanager
