@@ -27,7 +27,7 @@ def test_automatic_choice_is_readable():
     assert model.density_estimator_.steps == 3
     distances = reference.euclidean_distances(X)
     typical = np.median(distances[~np.eye(256, dtype=bool)])
-    assert model.cut_.max_link == pytest.approx(0.75 * typical)
+    assert model.cut_.max_link == pytest.approx(0.7 * typical)
     assert model.graph_.search == "tree"
 
 

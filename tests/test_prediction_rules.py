@@ -1,5 +1,7 @@
 """New samples get the labels that the rules as loops give them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import reference
@@ -20,7 +22,7 @@ def reference_labels(model, X, new, n_others, radius, share=1.0):
     D, between = both[: len(X), : len(X)], both[len(X) :, : len(X)]
     estimator, cut = model.density_estimator_, model.cut_
     rule = {"n_clusters": cut.n_clusters, "max_link": cut.max_link, "min_prominence": cut.min_prominence}
-    clusters = model.recut(**rule, halo=False)
+    clusters = model.recut(**({} if cut.max_lone_link else rule), halo=False)
     max_link = cut.max_link if cut.n_clusters is None else np.inf
     second, own_second = np.zeros(len(X)), np.zeros(len(new))
     if isinstance(estimator, LocalContrast):
@@ -36,11 +38,15 @@ def reference_labels(model, X, new, n_others, radius, share=1.0):
     among = [i for i in range(len(X)) if model.density is not None or not (X[:i] == X[i]).all(axis=1).any()]
     expected = []
     for number, (x, d) in enumerate(zip(new, between, strict=True)):
-        row = reference_prediction.neighbours(
-            d, among, n_others, radius, share, max_link, at_least=int(cut.n_clusters is not None)
+        at_least = int(cut.n_clusters is not None)
+        looked_at = partial(
+            reference_prediction.neighbours, d, among, n_others, radius, share, at_least=at_least
         )
+        row = looked_at(max_link=max_link)
         if number < len(X) and np.array_equal(x, X[number]):
             expected.append(model.labels_[number])
+        elif cut.max_lone_link and not row:
+            expected.append(reference_prediction.by_most(d, looked_at(), model.labels_, cut.max_lone_link))
         else:
             expected.append(
                 reference_prediction.by_peaks(d, row, model.labels_, clusters, keys, own_keys[number], border)

@@ -17,6 +17,7 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, poi
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.insights import PeakInsights
+from diffpeaks.lone import lone_samples_linked
 from diffpeaks.model_file import SavedModel
 from diffpeaks.noise import FATES, Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
 from diffpeaks.peaks import PeakForest, complete_forest, hill_links, peak_forest, peak_labels, without_halo
@@ -220,7 +221,13 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
     def _forest(self, cut: Cut) -> PeakForest:
-        return self._forest_within(cut.max_link) if cut.n_clusters is None else self._complete_forest()
+        if cut.n_clusters is not None:
+            return self._complete_forest()
+        forest = self._forest_within(cut.max_link)
+        if cut.max_lone_link is None:
+            return forest
+        labels = peak_labels(forest, select_peaks(forest, self.density_, cut))
+        return lone_samples_linked(forest, self._linked(), labels, cut.max_lone_link)
 
     def _forest_within(self, max_link: float) -> PeakForest:
         return peak_forest(

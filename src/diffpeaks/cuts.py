@@ -13,8 +13,10 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 
-# A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all.
-LINK_SHARE_OF_TYPICAL = 0.75
+# A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all; where most
+# neighbours agree on a cluster, they are believed a little farther.
+LINK_SHARE_OF_TYPICAL = 0.7
+LONE_LINK_SHARE_OF_TYPICAL = 0.8
 LEAST_LINKED_SHARE = 0.01
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4
@@ -32,11 +34,15 @@ class Cut:
         No link is that long or longer.
     min_prominence : float
         No hill rises less above its saddle, in log density.
+    max_lone_link : float, optional
+        No link is that long or longer, not even that of a lone sample into the cluster that most of its
+        neighbours belong to. None where lone samples stay alone.
     """
 
     n_clusters: int | None = None
     max_link: float = np.inf
     min_prominence: float = 0.0
+    max_lone_link: float | None = None
 
 
 def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_state: object = None) -> Cut:
@@ -46,11 +52,12 @@ def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_s
     where hardly any sample has a neighbour that is nearer than they are.
     """
     random = check_random_state(0 if random_state is None else random_state)
-    max_link = LINK_SHARE_OF_TYPICAL * points.typical_distance(random)
+    typical = points.typical_distance(random)
+    max_link, max_lone_link = LINK_SHARE_OF_TYPICAL * typical, LONE_LINK_SHARE_OF_TYPICAL * typical
     if np.mean(_nearest_distance(density.graph_) < max_link) < LEAST_LINKED_SHARE:
-        max_link = np.inf  # distances have concentrated: lengths tell nothing
+        max_link = max_lone_link = np.inf  # distances have concentrated: lengths tell nothing
     chance = rise_by_chance(density.log_error(random), points.n_samples)
-    return Cut(None, float(max_link), LEAST_RISE + chance)
+    return Cut(None, float(max_link), LEAST_RISE + chance, float(max_lone_link))
 
 
 def rise_by_chance(log_error: float, n_samples: int) -> float:

@@ -48,8 +48,9 @@ class PeakInsights:
         """The clusters that new samples belong to; nothing that was fitted changes.
 
         A sample goes to its nearest denser neighbour among the fitted samples that the fit would have
-        looked at, or to its nearest neighbour if none is denser. It is noise if the cut drops links to all
-        of them, where they are noise, or where the fit leaves out the halo and it lies there. A fitted
+        looked at, or to its nearest neighbour if none is denser. If the cut drops links to all of them, it
+        goes to the cluster that most of them belong to where the cut says so, and is noise without one. It
+        is also noise where they are, or where the fit leaves out the halo and it lies there. A fitted
         sample has its label of the fit. Where the density is given as values or a function, the nearest
         sample decides.
 
@@ -76,6 +77,7 @@ class PeakInsights:
             self._places.of_first(self.labels_),
             NEAREST_SHARE if self._by_default else 1.0,
             self._longest_link(self.cut_),
+            self.cut_.max_lone_link or 0.0,
             at_least=0 if self.cut_.n_clusters is None else 1,
         )
         return predicted_labels(X, self._points, self.labels_, around, self._rule())
@@ -175,10 +177,13 @@ class PeakInsights:
         """All clusterings by `min_prominence` of the same density, as a tree of hills.
 
         `hierarchy().labels_at(p)` is `recut(min_prominence=p)` before noise is told apart. With `max_link`
-        links of that length or longer are dropped first; `cut_.max_link` is that of the fit.
+        links of that length or longer are dropped first; `cut_.max_link` is that of the fit, and its tree has
+        the lone samples where the fit put them.
         """
         check_is_fitted(self, "labels_")
         check_params(self, max_link=max_link)
+        if self.cut_.n_clusters is None and max_link == self.cut_.max_link:
+            return Hierarchy(self.forest_, self.density_)
         return Hierarchy(self._forest_within(np.inf if max_link is None else max_link), self.density_)
 
     @once_a_fit

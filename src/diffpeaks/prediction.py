@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diffpeaks.density import GraphDensity
 from diffpeaks.graph import offsets, share_of
+from diffpeaks.lone import agreed_labels
 from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.contract import Neighbors, leading
 from diffpeaks.order import NOISE
@@ -34,6 +35,8 @@ class Surroundings:
         Of each row, itself counted, the nearer ones that count.
     max_link : float
         No link is that long or longer.
+    max_lone_link : float
+        Up to which a sample without links follows most of its neighbours.
     at_least : int
         So many are looked at where a ball holds fewer.
     """
@@ -42,6 +45,7 @@ class Surroundings:
     labels: NDArray[np.int64]
     share: float = 1.0
     max_link: float = np.inf
+    max_lone_link: float = 0.0
     at_least: int = 0
 
     def rows(self, X: Any) -> tuple[Neighbors, NDArray[np.int64]]:
@@ -95,6 +99,10 @@ def _labels_of_new(X: Any, surroundings: Surroundings, rule: Rule) -> NDArray[np
     apart = related[rows.distances[nearest] > 0]
     if len(apart):
         predicted[apart] = rule(X[apart], leading(rows, apart, lengths[apart]))
+    lone = np.flatnonzero(lengths == 0)
+    if surroundings.max_lone_link > surroundings.max_link and len(lone):
+        whole = leading(rows, lone, np.diff(rows.indptr)[lone])
+        predicted[lone] = agreed_labels(whole, surroundings.labels, surroundings.max_lone_link)
     return predicted
 
 
