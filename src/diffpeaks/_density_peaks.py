@@ -223,15 +223,19 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
     def _forest(self, cut: Cut) -> PeakForest:
         if cut.n_clusters is not None:
             return self._complete_forest()
-        forest = self._forest_within(cut.max_link)
+        links = self._linked()
+        forest = self._forest_along(links, cut.max_link)
         if cut.max_lone_link is None:
             return forest
         labels = peak_labels(forest, select_peaks(forest, self.density_, cut))
-        return lone_samples_linked(forest, self._linked(), labels, cut.max_lone_link)
+        return lone_samples_linked(forest, links, labels, cut.max_lone_link)
 
     def _forest_within(self, max_link: float) -> PeakForest:
+        return self._forest_along(self._linked(), max_link)
+
+    def _forest_along(self, links: NeighborGraph, max_link: float) -> PeakForest:
         return peak_forest(
-            self._linked(),
+            links,
             self.density_,
             tie_break=self.density_estimator_.tie_break(),
             max_link=max_link,
