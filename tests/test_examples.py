@@ -85,9 +85,8 @@ def test_the_graph_of_scanpy_is_taken_as_it_is():
     adata = anndata.AnnData(X.astype(np.float32))
     scanpy.pp.neighbors(adata, use_rep="X")
     graph = adata.obsp["distances"].tocoo()
-    holds_itself = np.isin(
-        np.arange(len(X)), graph.row[graph.row == graph.col]
-    )  # in the place of an equal one
+    # a cell may hold itself in the place of an equal one
+    holds_itself = np.isin(np.arange(len(X)), graph.row[graph.row == graph.col])
     model = DensityPeaks(metric="precomputed").fit(adata.obsp["distances"])
     np.testing.assert_array_equal(model.graph_.degrees, np.where(holds_itself, 14, 15))
     assert model.labels_[4] == model.labels_[5]
