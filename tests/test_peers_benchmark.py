@@ -179,7 +179,7 @@ def test_tables_hide_nothing():
 
 
 def test_means_of_a_whole_half_have_no_count():
-    lines = [line("diffpeaks", name) for name in sets.HALVES["held back"]]
+    lines = [line("diffpeaks", name) for name in sets.HALVES["second half"]]
     assert "| diffpeaks | 50.0 / 40.0 | 50.0 / 40.0 (6 of 13) | 50.0 / 40.0 (7 of 14) |" in tables(
         lines, "scores"
     )

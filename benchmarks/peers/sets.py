@@ -75,10 +75,10 @@ GROUPS = {
     "large_faces": tuple(_LARGE_FACES),
     "images": ("mnist",),
 }
-# A default may have been chosen by the first half; the second tells whether it holds elsewhere.
+# Two halves of the same kinds, to tell whether a default that was chosen by one holds on the other.
 HALVES = {
-    "chosen on": (*UCI_NAMES[0::2], *SHAPES[0::2]),
-    "held back": (*UCI_NAMES[1::2], *SHAPES[1::2]),
+    "first half": (*UCI_NAMES[0::2], *SHAPES[0::2]),
+    "second half": (*UCI_NAMES[1::2], *SHAPES[1::2]),
 }
 
 
