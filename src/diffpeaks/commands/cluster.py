@@ -14,7 +14,7 @@ from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, finite_or_none, rounded, tell
-from diffpeaks.files import Samples, check_destination, write_results
+from diffpeaks.files import Samples, check_destination, label_column, write_results
 from diffpeaks.order import NOISE
 
 
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> None:
     samples = samples_of(given, model.metric)
     read = time.perf_counter()
     model.fit(samples.X)
-    results = with_ids(samples, _results(model, labels_alone=(given.output or "").endswith(".npy")))
+    results = with_ids(samples, _results(model, given.output))
     fitted = time.perf_counter()
     if given.save is not None:
         _keep_names(model, samples)
@@ -52,9 +52,9 @@ def run(given: argparse.Namespace) -> None:
     tell(summary, _lines(summary), given.json)
 
 
-def _results(model: DensityPeaks, labels_alone: bool) -> dict[str, Any]:
-    """Columns for each sample; delta and probability cost some time, and a file of labels has no place."""
-    if labels_alone:
+def _results(model: DensityPeaks, output: str | None) -> dict[str, Any]:
+    """Columns for each sample; what costs time is left away where the format holds labels alone."""
+    if output is not None and label_column(output) is None:
         return {"label": model.labels_}
     density, delta = model.decision_graph()
     return {"label": model.labels_, "density": density, "delta": delta, "probability": model.probabilities_}

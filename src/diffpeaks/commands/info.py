@@ -63,5 +63,5 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     graph = size(summary["graph_bytes"])
     yield f"memory     {size(summary['peak_bytes'])} beside the points, {graph} of it the graph"
     yield f"time       {summary['time']} (a coarse class, from the size alone)"
-    yield "           predicted for the search of neighbours alone; what follows it, density and cut, has taken"
-    yield f"           up to {_MOST_GRAPHS} times the graph where it was measured"
+    yield "           predicted for the search of neighbours alone; density and cut, which follow, have"
+    yield f"           taken up to {_MOST_GRAPHS} times the graph where it was measured"

@@ -74,9 +74,8 @@ def _opened(source: Source, opener: _Opener) -> Iterator[_Opened]:
 def _block(source: Source, name: str, values: Any) -> tuple[list[str], NDArray[Any]]:
     """The numbers of a column, and their names: a column of lists is as many columns of numbers."""
     types = extra(*EXTRA).types
-    if any(
-        is_list(values.type) for is_list in (types.is_fixed_size_list, types.is_list, types.is_large_list)
-    ):
+    kinds = (types.is_fixed_size_list, types.is_list, types.is_large_list)
+    if any(is_of_kind(values.type) for is_of_kind in kinds):
         numbers = _lists(source, name, values)
         return [f"{name}[{place}]" for place in range(numbers.shape[1])], numbers
     return [name], _numbers(source, name, values)[:, None]
@@ -90,8 +89,8 @@ def _numbers(source: Source, name: str, values: Any) -> NDArray[Any]:
         values = values.cast(arrow.float64())
     if not (types.is_integer(values.type) or types.is_floating(values.type)):
         raise source.fault(
-            f"column {name!r} holds {values.type} from row 0 on, no numbers; name the columns of numbers with "
-            "--columns and that of ids with --id"
+            f"row 0, column {name!r}: the column holds {values.type}, no numbers; name the columns of "
+            "numbers with --columns and that of ids with --id"
         )
     numbers = values.to_numpy()
     if types.is_integer(values.type):
