@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import_module(f"diffpeaks.commands.{given.command}").run(given)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return _ended(INTERRUPTED, "interrupted; no file is half-written, and what was finished is kept")
+        return _ended(INTERRUPTED, "interrupted; what was finished is kept")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left has no reader either
         return _ended(FAILED, "the reader of standard output has gone")
