@@ -1,59 +1,84 @@
-"""The command `diffpeaks`: thin, every decision is made elsewhere."""
+"""The command `diffpeaks`: thin, every command is a file in `commands`, imported when it is called."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 
 import diffpeaks
 
-INTERRUPTED = 130  # as shells report it
-REFUSED = 2
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130  # the last as shells report it
+EXIT_CODES = """exit codes:
+  0    done
+  1    a failure while working, such as no memory, a full disk, or a limit that was not reached
+  2    bad usage or bad input
+  130  interrupted; no file is half-written"""
+
+COMMANDS = {
+    "cluster": "cluster the points of files",
+    "predict": "the clusters of new points, by a saved model",
+    "score": "how well labels agree with the truth",
+    "info": "what a run would cost, before it starts",
+    "demo": "cluster data that ships with scikit-learn",
+    "paper": "the tables and figures of the paper, ours beside theirs; an interrupted run goes on",
+}
+# What a user can mend before any work; other errors of the system come while working.
+_BAD_INPUT = (
+    ValueError,
+    TypeError,
+    ImportError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; errors that a user can mend are one line, without a traceback."""
-    given = _parser().parse_args(arguments)
+    words = [_dashed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    given = _parser(words).parse_args(words)
     try:
-        given.run(given)
+        import_module(f"diffpeaks.commands.{given.command}").run(given)
+        sys.stdout.flush()
     except KeyboardInterrupt:
-        print("diffpeaks: interrupted; what was finished is kept", file=sys.stderr)
-        return INTERRUPTED
-    except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        print(f"diffpeaks: {error}", file=sys.stderr)
-        return REFUSED
+        return _ended(INTERRUPTED, "interrupted; what was finished is kept")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left has no reader either
+        return _ended(FAILED, "the reader of standard output has gone")
+    except _BAD_INPUT as error:
+        return _ended(REFUSED, str(error))
+    except (OSError, MemoryError, RuntimeError) as error:
+        return _ended(FAILED, str(error) or "there is not enough memory")
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="diffpeaks", description=diffpeaks.__doc__)
-    parser.add_argument("--version", action="version", version=f"diffpeaks {diffpeaks.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_demo(commands)
-    _add_paper(commands)
-    return parser
+def _ended(code: int, reason: str) -> int:
+    print(f"diffpeaks: {reason}", file=sys.stderr)
+    return code
 
 
-def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("demo", help="cluster data that ships with scikit-learn")
-    parser.add_argument("folder", nargs="?", default="out", help="where labels and a picture are written")
-
-    def run(given: argparse.Namespace) -> None:
-        from diffpeaks import demo
-
-        demo.main(given.folder)
-
-    parser.set_defaults(run=run)
+def _dashed(word: str) -> str:
+    """Options as the parameters are called, --n_clusters, are options too."""
+    name, equals, value = word.partition("=")
+    return name.replace("_", "-") + equals + value if word.startswith("--") else word
 
 
-def _add_paper(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from diffpeaks_paper import command
-
-    parser = commands.add_parser(
-        "paper",
-        help="the tables and figures of the paper, ours beside theirs",
-        description="Run what is missing, then make a table or figure; an interrupted run goes on.",
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of all commands; only one that is named is asked for its arguments, as that imports it."""
+    parser = argparse.ArgumentParser(
+        prog="diffpeaks",
+        description=diffpeaks.__doc__,
+        epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_arguments(parser)
-    parser.set_defaults(run=command.main)
+    parser.add_argument("--version", action="version", version=f"diffpeaks {diffpeaks.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+        if name in words:
+            import_module(f"diffpeaks.commands.{name}").add_arguments(command)
+    return parser

@@ -1,0 +1,125 @@
+"""`diffpeaks cluster IN... [-o OUT] [--save MODEL]`: from files of points to labels."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.commands.inputs import add_inputs, samples_of
+from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.results import add_output, check_output, with_ids
+from diffpeaks.commands.summary import add_json, finite_or_none, rounded, tell
+from diffpeaks.files import Samples, check_destination, label_column, write_results
+from diffpeaks.order import NOISE
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_inputs(parser)
+    add_output(parser)
+    parser.add_argument("--save", metavar="MODEL", help="also write the fitted model, for diffpeaks predict")
+    add_json(parser)
+    add_parameters(parser)
+
+
+def run(given: argparse.Namespace) -> None:
+    model = estimator_of(given)
+    check_output(given, given.inputs)
+    if given.save is not None:
+        check_destination(given.save, [*given.inputs, *filter(None, [given.output])], is_table=False)
+    start = time.perf_counter()
+    samples = samples_of(given, model.metric)
+    read = time.perf_counter()
+    model.fit(samples.X)
+    results = with_ids(samples, _results(model, given.output))
+    fitted = time.perf_counter()
+    if given.save is not None:
+        _keep_names(model, samples)
+        model.save(given.save)
+    write_results(given.output, results, given.inputs)
+    seconds = {"read": read - start, "fit": fitted - read, "write": time.perf_counter() - fitted}
+    summary = {
+        "inputs": given.inputs,
+        **_summary(model, samples),
+        "seconds": {name: rounded(value) for name, value in seconds.items()},
+        "output": given.output,
+        "model": given.save,
+    }
+    tell(summary, _lines(summary), given.json)
+
+
+def _results(model: DensityPeaks, output: str | None) -> dict[str, Any]:
+    """Columns for each sample; what costs time is left away where the format holds labels alone."""
+    if output is not None and label_column(output) is None:
+        return {"label": model.labels_}
+    density, delta = model.decision_graph()
+    return {"label": model.labels_, "density": density, "delta": delta, "probability": model.probabilities_}
+
+
+def _keep_names(model: DensityPeaks, samples: Samples) -> None:
+    """As scikit-learn keeps them of tables, so that a model knows its columns again."""
+    if samples.columns is not None:
+        model.feature_names_in_ = np.array(samples.columns, dtype=object)
+
+
+def _summary(model: DensityPeaks, samples: Samples) -> dict[str, Any]:
+    density, cut = model.density_estimator_, model.cut_
+    given = (model.n_clusters, model.max_link, model.min_prominence)
+    return {
+        "n_samples": samples.X.shape[0],
+        "n_features": samples.X.shape[1],
+        "dtype": str(samples.X.dtype),
+        "metric": model.metric,
+        "density": model.density,
+        "search": model.graph_.search,
+        "recall": model.graph_.recall,
+        "recall_error": model.graph_.recall_error,
+        "n_neighbors": density.n_neighbors_,
+        "radius": density.radius_,
+        "cut": {
+            "automatic": all(value is None for value in given),
+            "n_clusters": cut.n_clusters,
+            "max_link": finite_or_none(cut.max_link),
+            "min_prominence": finite_or_none(cut.min_prominence),
+        },
+        "n_clusters": int(model.n_clusters_),
+        "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),
+    }
+
+
+def _lines(summary: dict[str, Any]) -> Iterator[str]:
+    n_samples, n_noise = summary["n_samples"], summary["n_noise"]
+    yield f"points     {n_samples:,} samples of {summary['n_features']:,} features, {summary['dtype']}"
+    yield f"neighbours {_neighbors(summary)}, {summary['metric']}"
+    yield f"search     {summary['search']}, {_recall(summary)}"
+    yield f"density    {summary['density'] or 'default'}"
+    yield f"cut        {_cut(summary['cut'])}"
+    yield f"clusters   {summary['n_clusters']:,}"
+    yield f"noise      {n_noise:,} samples ({100 * n_noise / n_samples:.1f}%)"
+    yield "seconds    " + ", ".join(f"{name} {value:.2f}" for name, value in summary["seconds"].items())
+    yield f"labels     {summary['output'] or 'standard output'}"
+    if summary["model"] is not None:
+        yield f"model      {summary['model']}"
+
+
+def _neighbors(summary: dict[str, Any]) -> str:
+    counted = [] if summary["n_neighbors"] is None else [f"{summary['n_neighbors']} for each sample"]
+    return " and ".join(counted + ([] if summary["radius"] is None else [f"within {summary['radius']:.4g}"]))
+
+
+def _recall(summary: dict[str, Any]) -> str:
+    if summary["recall"] is None:
+        return "recall not known"
+    if summary["recall"] == 1 and not summary["recall_error"]:
+        return "recall 1, exact"
+    return f"recall {summary['recall']:.4f} +- {summary['recall_error']:.4f} (measured)"
+
+
+def _cut(cut: dict[str, Any]) -> str:
+    bounds = {name: cut[name] for name in ("n_clusters", "max_link", "min_prominence") if cut[name]}
+    told = ", ".join(f"{name} {value:.4g}" for name, value in bounds.items()) or "none"
+    return f"{told} (chosen from the data)" if cut["automatic"] else told

@@ -1,0 +1,15 @@
+"""`diffpeaks demo [FOLDER]`."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", default="out", help="where labels and a picture are written")
+
+
+def run(given: argparse.Namespace) -> None:
+    from diffpeaks import demo
+
+    demo.main(given.folder)

@@ -1,0 +1,67 @@
+"""`diffpeaks info IN...`: what a run would cost, before it starts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import scipy.sparse as sp
+
+from diffpeaks.commands.inputs import add_inputs, samples_of
+from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.summary import add_json, size, tell
+from diffpeaks.neighbors.euclidean import METRICS
+from diffpeaks.neighbors.plan import plan
+from diffpeaks.neighbors.points import automatic_n_neighbors
+
+_MOST_GRAPHS = 3  # the peak of memory beside the points in whole fits, in sizes of their graphs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_inputs(parser)
+    add_json(parser)
+    add_parameters(parser, ("n_neighbors", "metric", "n_jobs"))
+
+
+def run(given: argparse.Namespace) -> None:
+    model = estimator_of(given)
+    X = samples_of(given, model.metric).X
+    summary = {"inputs": given.inputs, **cost(X, model.n_neighbors, model.metric, model.n_jobs)}
+    tell(summary, _lines(summary), given.json, sys.stdout)
+
+
+def cost(X: Any, n_neighbors: int | str, metric: str, n_jobs: int | None) -> dict[str, Any]:
+    """The size of the points, and what their neighbours cost where that can be predicted."""
+    n_samples, n_features = X.shape
+    if n_neighbors == "auto":
+        n_neighbors = automatic_n_neighbors(n_samples)
+    found = {
+        "n_samples": n_samples,
+        "n_features": n_features,
+        "dtype": str(X.dtype),
+        "points_bytes": int((X.data if sp.issparse(X) else X).nbytes),
+        "metric": metric,
+        "n_neighbors": n_neighbors,
+    }
+    if sp.issparse(X) or metric not in METRICS:
+        return {**found, "predicted": False}
+    predicted = plan(n_samples, n_features, int(n_neighbors), X.dtype, n_jobs, metric)
+    return {**found, "predicted": True, **asdict(predicted)}
+
+
+def _lines(summary: dict[str, Any]) -> Iterator[str]:
+    shape = f"{summary['n_samples']:,} samples of {summary['n_features']:,} features"
+    yield f"points     {shape}, {summary['dtype']}, {size(summary['points_bytes'])}"
+    yield f"neighbours {summary['n_neighbors']} for each sample, {summary['metric']}"
+    if not summary["predicted"]:
+        yield f"prediction none: only for dense points and the metrics {', '.join(METRICS)}"
+        return
+    yield f"search     {summary['search']}"
+    graph = size(summary["graph_bytes"])
+    yield f"memory     {size(summary['peak_bytes'])} beside the points, {graph} of it the graph"
+    yield f"time       {summary['time']} (a coarse class, from the size alone)"
+    yield "           predicted for the search of neighbours alone; density and cut, which follow, have"
+    yield f"           taken up to {_MOST_GRAPHS} times the graph where it was measured"

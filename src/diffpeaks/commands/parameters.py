@@ -1,0 +1,76 @@
+"""The parameters of `DensityPeaks` as options: one table, from which parsers and estimators are made."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks._sklearn_compat import check_params
+from diffpeaks.density import PAPER_DENSITIES
+from diffpeaks.neighbors.choice import CHOICES, check_search
+from diffpeaks.noise import FATES
+
+
+def _count_or_auto(text: str) -> int | str:
+    return text if text == "auto" else int(text)
+
+
+_count_or_auto.__name__ = "number of neighbours"  # what a refusal calls it
+
+
+class Parameter(NamedTuple):
+    """One parameter: how its text is read, which texts there are, and what it means."""
+
+    read: Callable[[str], Any] | None
+    choices: Iterable[str] | None
+    metavar: str | None
+    help: str
+
+
+PARAMETERS = {
+    "density": Parameter(str, tuple(PAPER_DENSITIES), None, "one of the paper; default: 3 steps of a walk"),
+    "n_clusters": Parameter(int, None, "N", "take that many peaks, with the largest density x delta"),
+    "max_link": Parameter(float, None, "LENGTH", "drop links of that length or longer"),
+    "min_prominence": Parameter(
+        float, None, "RISE", "absorb hills that rise less above their saddle, in log density"
+    ),
+    "n_neighbors": Parameter(_count_or_auto, None, "N", 'neighbours, the sample itself counted, or "auto"'),
+    "halo": Parameter(None, None, None, "keep the cores of clusters only; the rest is noise"),
+    "min_cluster_size": Parameter(int, None, "N", "samples of smaller clusters are noise"),
+    "noise": Parameter(str, sorted(FATES), None, "what becomes of noise"),
+    "metric": Parameter(str, None, "NAME", "a metric of diffpeaks or scikit-learn, such as cosine"),
+    "search": Parameter(str, CHOICES, None, "how neighbours are found"),
+    "n_jobs": Parameter(int, None, "N", "threads; all cores by default"),
+    "random_state": Parameter(int, None, "SEED", "for what the automatic cut draws"),
+}
+_DEFAULTS = DensityPeaks().get_params(deep=False)
+
+
+def add_parameters(parser: argparse.ArgumentParser, names: Iterable[str] = PARAMETERS) -> None:
+    """An option for each of these parameters, with the estimator's default."""
+    group = parser.add_argument_group("parameters of DensityPeaks")
+    for name in names:
+        parameter, default = PARAMETERS[name], _DEFAULTS[name]
+        option = "--" + name.replace("_", "-")
+        if parameter.read is None:
+            group.add_argument(option, action="store_true", help=parameter.help)
+            continue
+        told = parameter.help if default is None else f"{parameter.help}; default: {default}"
+        group.add_argument(
+            option,
+            type=parameter.read,
+            choices=parameter.choices,
+            metavar=parameter.metavar,
+            default=default,
+            help=told,
+        )
+
+
+def estimator_of(given: argparse.Namespace) -> DensityPeaks:
+    """The estimator that the options describe, with its parameters checked before any work."""
+    model = DensityPeaks(**{name: getattr(given, name) for name in PARAMETERS if hasattr(given, name)})
+    check_params(model, **model.get_params(deep=False))
+    check_search(model.search)
+    return model

@@ -1,0 +1,19 @@
+"""Points from files and results into files, in the formats of one table; no file is executed."""
+
+from diffpeaks.files.contract import STANDARD_INPUT, Ids, Samples, Wanted
+from diffpeaks.files.formats import FORMATS
+from diffpeaks.files.reading import label_column, read_column, read_samples
+from diffpeaks.files.writing import check_destination, write_results
+
+__all__ = [
+    "FORMATS",
+    "STANDARD_INPUT",
+    "Ids",
+    "Samples",
+    "Wanted",
+    "check_destination",
+    "label_column",
+    "read_column",
+    "read_samples",
+    "write_results",
+]

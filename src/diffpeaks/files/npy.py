@@ -1,0 +1,46 @@
+"""`.npy`: one array, mapped into memory; objects, which would be pickles, are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks.files.contract import Results, Samples, Source, Wanted, as_column
+
+
+def read(source: Source, wanted: Wanted) -> Samples:
+    return Samples(_array(source))
+
+
+def column(source: Source, name: str | None) -> NDArray[Any]:
+    if name is not None:
+        raise source.fault(f"an array has no column {name!r}; leave the name away")
+    return as_column(source, _array(source), "the array")
+
+
+def write(file: BinaryIO, results: Results, origin: Path | None) -> None:
+    """The labels alone."""
+    np.save(file, results["label"], allow_pickle=False)
+
+
+def _array(source: Source) -> NDArray[Any]:
+    try:
+        with source.open() as file:
+            shape = _shape(file)
+            if source.path is None or 0 in shape:  # nothing cannot be mapped
+                file.seek(0)
+                return np.lib.format.read_array(file, allow_pickle=False)
+        return np.lib.format.open_memmap(source.path, mode="r")
+    except (ValueError, EOFError) as error:
+        raise source.fault(f"holds no whole array of numbers ({error})") from error
+
+
+def _shape(file: BinaryIO) -> tuple[int, ...]:
+    version = np.lib.format.read_magic(file)
+    read_header = (
+        np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    )
+    return read_header(file)[0]

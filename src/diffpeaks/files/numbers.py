@@ -1,0 +1,66 @@
+"""What is asked of the numbers of any file; a refusal names the file, the row and the column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffpeaks.files.contract import Samples, Source
+
+_BLOCK_VALUES = 1 << 20  # looked at together, so that a mapped file is never in memory as a whole
+_EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
+
+
+def as_floats(source: Source, samples: Samples) -> Any:
+    """The points as float32 or float64, sparse or not; no number changes its value."""
+    X = samples.X.tocsr() if sp.issparse(samples.X) else samples.X
+    if X.ndim != 2:
+        raise source.fault(f"the array has shape {X.shape}; it must be (n_samples, n_features)")
+    if 0 in X.shape:
+        raise source.fault(f"has {X.shape[0]} rows of {X.shape[1]} features; at least one of each is needed")
+    if X.dtype.kind not in "biuf":
+        raise source.fault(f"holds values of dtype {X.dtype}, no real numbers")
+    if X.dtype.kind in "iu" and X.dtype.itemsize == 8:
+        check_integers(source, X, samples.columns)
+    is_small = X.dtype.kind == "f" and X.dtype.itemsize <= 4
+    return X.astype(np.float32 if is_small else np.float64, copy=False)
+
+
+def check_integers(source: Source, X: Any, columns: tuple[str, ...] | None) -> None:
+    """Refuse integers that a float64 would change."""
+    found = _first(X, lambda values: (values > _EXACT_INTEGERS) | (values < -_EXACT_INTEGERS))
+    if found is not None:
+        raise source.fault(
+            f"{_place(found, columns)}: {X[found]} is beyond {_EXACT_INTEGERS}, up to where a float64 holds "
+            "every integer; if it is an id, name it with --id"
+        )
+
+
+def check_finite(source: Source, X: Any, columns: tuple[str, ...] | None) -> None:
+    """Refuse NaN, which stands for what is missing, and infinity."""
+    found = _first(X, lambda values: ~np.isfinite(values))
+    if found is not None:
+        what = "the value is missing" if np.isnan(X[found]) else f"the value is {X[found]}"
+        raise source.fault(
+            f"{_place(found, columns)}: {what}; leave the row away or fill it in, or use --metric "
+            "nan_euclidean where values are missing"
+        )
+
+
+def _first(X: Any, is_bad: Callable[[Any], Any]) -> tuple[int, int] | None:
+    """Row and column of the first bad value; those that a sparse matrix leaves out are zero, and good."""
+    step = max(1, _BLOCK_VALUES // X.shape[1])
+    for start in range(0, X.shape[0], step):
+        block = X[start : start + step]
+        if is_bad(block.data if sp.issparse(block) else block).any():
+            row, column = np.argwhere(is_bad(block.toarray() if sp.issparse(block) else block))[0]
+            return start + int(row), int(column)
+    return None
+
+
+def _place(place: tuple[int, int], columns: tuple[str, ...] | None) -> str:
+    row, column = place
+    return f"row {row}, column {column if columns is None else repr(columns[column])}"

@@ -1,0 +1,130 @@
+"""`.csv` and `.tsv`: a line for each sample, and a first line that names the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks.files.columns import check_names, chosen_columns
+from diffpeaks.files.contract import Ids, Results, Samples, Source, Wanted, one_of
+
+
+def read(source: Source, wanted: Wanted, delimiter: str) -> Samples:
+    with _table(source, delimiter, wanted.header) as table:
+        chosen = chosen_columns(source, table.names, wanted)
+        places = [table.names.index(name) for name in chosen]
+        id_place = None if wanted.id is None else table.names.index(wanted.id)
+        X, ids = table.numbers(places, id_place)
+    columns = tuple(chosen) if table.is_named else None
+    return Samples(X, columns, None if wanted.id is None else Ids(wanted.id, _as_text(ids)))
+
+
+def column(source: Source, name: str | None, delimiter: str) -> NDArray[Any]:
+    with _table(source, delimiter, header=True) as table:
+        check_names(source, table.names)
+        place = table.names.index(one_of(source, table.names, name, "column", "an option"))
+        return _as_text([cells[place] for cells in table])
+
+
+def write(file: BinaryIO, results: Results, origin: Path | None, delimiter: str) -> None:
+    """Numbers are written so that they are read as the same numbers."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(results)
+    writer.writerows(zip(*(values.tolist() for values in results.values()), strict=True))
+    text.flush()
+    text.detach()  # the file stays open for its owner
+
+
+def _as_text(cells: list[str]) -> NDArray[Any]:
+    """Strings of any length; a dtype of strings would give all of them the length of the longest."""
+    return np.array(cells, dtype=object)
+
+
+@contextmanager
+def _table(source: Source, delimiter: str, header: bool | None) -> Iterator[_Table]:
+    with source.open() as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        try:
+            yield _Table(source, reader, header)
+        except csv.Error as error:
+            raise source.fault(f"line {reader.line_num}: {error}") from error
+        except UnicodeDecodeError as error:
+            raise source.fault(f"after line {reader.line_num}: this is no text in UTF-8 ({error})") from error
+
+
+class _Table:
+    """The rows of a text, each with as many cells as there are columns."""
+
+    def __init__(self, source: Source, reader: Any, header: bool | None) -> None:
+        self._source, self._reader = source, reader
+        first = next((cells for cells in reader if cells), None)
+        if first is None:
+            raise source.fault("has no lines but empty ones")
+        if header is None and all(_is_number(cell) for cell in first):
+            raise source.fault(
+                f"the first line holds numbers alone ({', '.join(first[:4])}, ...); say --header if they are "
+                "the names of columns, --no-header if they are values"
+            )
+        self.is_named = header is not False
+        self.names = [cell.strip() for cell in first] if self.is_named else list(map(str, range(len(first))))
+        self._first = [] if self.is_named else [first]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        yield from self._first
+        n_columns, row = len(self.names), len(self._first)
+        for cells in self._reader:
+            if len(cells) != n_columns:
+                if not cells:
+                    continue  # an empty line
+                raise self._source.fault(
+                    f"row {row} (line {self._reader.line_num}) has {len(cells)} cells, but there are "
+                    f"{n_columns} columns; repair the line"
+                )
+            yield cells
+            row += 1
+
+    def numbers(self, places: Sequence[int], id_place: int | None) -> tuple[NDArray[np.float64], list[str]]:
+        """The numbers at these places of each row, NaN where there is nothing, and the texts of the ids."""
+        values, ids = array("d"), []
+        first, *others = places
+        pick = itemgetter(first, *others) if others else itemgetter(slice(first, first + 1))
+        for row, cells in enumerate(self):
+            picked = pick(cells)
+            try:
+                if "_" in "".join(picked):
+                    raise ValueError("Python would read 1_0 as 10")
+                values.extend(map(float, picked))
+            except ValueError:
+                del values[row * len(places) :]
+                values.extend(self._number(row, place, cells[place]) for place in places)
+            if id_place is not None:
+                ids.append(cells[id_place])
+        return np.frombuffer(values, np.float64).reshape(-1, len(places)), ids
+
+    def _number(self, row: int, place: int, cell: str) -> float:
+        if not cell.strip():
+            return np.nan
+        if not _is_number(cell):
+            raise self._source.fault(
+                f"row {row} (line {self._reader.line_num}), column {self.names[place]!r}: {cell!r} is no "
+                "number; repair it, or name the columns of numbers with --columns and that of ids with --id"
+            )
+        return float(cell)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
