@@ -10,9 +10,11 @@ from clouds import general_position
 from diffpeaks import DensityPeaks
 from diffpeaks_paper.records import Records
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks" / "peers"))
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 
 import sensitivity
+import sets
 from scoring import noise_alone
 from sensitivity_report import Study, draw, is_cliff, table
 
@@ -90,9 +92,9 @@ def test_a_cliff_is_one_step_that_changes_much():
     assert not is_cliff([76, 85, 94, 100])
 
 
-def test_the_table_leaves_out_the_default_itself():
+def test_the_table_weighs_fine_and_coarse_steps_alike():
     found = table(Study(list(lines(agreement=40.0))))
-    assert "| diffpeaks | `n_neighbors` | 95.0 | 40 (moons) | +0.0 | moons |" in found
+    assert "| diffpeaks | `n_neighbors` | 70.0 | 40 (moons) | +0.0 | moons |" in found
     assert "| HDBSCAN | `min_samples` | 100.0 | 100 (moons) | +0.0 | none |" in found
 
 
@@ -106,7 +108,10 @@ def test_a_missing_line_is_named():
         table(Study([line for line in lines() if line["changed"] != "min_samples"]))
 
 
-def test_the_committed_lines_are_whole():
+def test_the_guide_has_the_table_of_the_committed_lines():
     study = Study(Records(sensitivity.RESULTS).of(experiment=sensitivity.EXPERIMENT))
     assert study.sets == list(sensitivity.SETS)
-    assert len(table(study).splitlines()) == 2 + len(study.columns)
+    guide = (ROOT / "docs" / "choosing-nothing.md").read_text()
+    rows = table(study).splitlines()[2:]
+    assert len(rows) == len(study.columns)
+    assert "\n".join(rows) in guide

@@ -71,29 +71,26 @@ def is_cliff(agreements):
     return any(abs(after - before) >= CLIFF for before, after in pairwise(agreements))
 
 
-def without_default(values, changed):
-    """The answers to something that was changed: the one in the middle is the default's own."""
-    return values if changed == SUBSAMPLES else np.delete(values, values.shape[1] // 2, axis=1)
+def farthest_changes(values, changed):
+    """The first and last answers, so that fine steps count no more than coarse ones; of draws all."""
+    return values if changed == SUBSAMPLES else values[:, [0, -1]]
 
 
 def table(study):
     rows = []
-    for column in study.columns:
-        system, changed = column
-        agreements, gains = (
-            without_default(values, changed) for values in (study.agreements(column), study.gains(column))
-        )
+    for system, changed in study.columns:
+        agreements, gains = study.agreements((system, changed)), study.gains((system, changed))
         lowest = agreements.min(axis=1)
-        steep = [] if changed == SUBSAMPLES else [is_cliff(row) for row in study.agreements(column)]
-        cliffs = [name for name, cliff in zip(study.sets, steep, strict=False) if cliff]
+        steep = [name for name, row in zip(study.sets, agreements, strict=True) if is_cliff(row)]
+        is_knob = changed != SUBSAMPLES
         rows.append(
             [
                 system,
-                changed if changed == SUBSAMPLES else f"`{changed}`",
-                f"{agreements.mean():.1f}",
+                f"`{changed}`" if is_knob else changed,
+                f"{farthest_changes(agreements, changed).mean():.1f}",
                 f"{lowest.min():.0f} ({study.sets[lowest.argmin()]})",
-                f"{gains.mean():+.1f}",
-                "" if changed == SUBSAMPLES else ", ".join(cliffs) or "none",
+                f"{farthest_changes(gains, changed).mean():+.1f}",
+                (", ".join(steep) or "none") if is_knob else "",
             ]
         )
     return markdown_table(["system", "changed", "agreement", "lowest", "score", "cliffs"], rows)
