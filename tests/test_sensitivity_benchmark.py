@@ -13,10 +13,10 @@ from diffpeaks_paper.records import Records
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 
-import sensitivity
-import sets
-from scoring import noise_alone
-from sensitivity_report import Study, draw, is_cliff, table
+import sensitivity  # noqa: E402
+import sets  # noqa: E402
+from scoring import noise_alone  # noqa: E402
+from sensitivity_report import Study, draw, is_cliff, table  # noqa: E402
 
 X = general_position(0, 120)
 Y = np.arange(len(X)) % 3
