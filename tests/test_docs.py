@@ -20,6 +20,7 @@ DATASETS = (ROOT / "docs" / "datasets.md").read_text()
 PREDICTION = (ROOT / "docs" / "prediction.md").read_text()
 CONFIDENCE = (ROOT / "docs" / "confidence.md").read_text()
 HIERARCHY = (ROOT / "docs" / "hierarchy.md").read_text()
+GUIDE = (ROOT / "docs" / "choosing-nothing.md").read_text()
 X = general_position(0, 120)
 NAMES = {
     **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
@@ -30,6 +31,7 @@ NAMES = {
     "y": np.arange(len(X)) % 3,
     "min_samples": 4,
     "values": np.ones(len(X)),
+    "weights": np.ones(len(X)),
     "model": diffpeaks.DensityPeaks().fit(X),
     "tree": diffpeaks.DensityPeaks().fit(X).hierarchy(),
     "graph": diffpeaks.neighbor_graph(X, 12),
@@ -39,7 +41,7 @@ NAMES = {
 }
 
 
-EXECUTED = README + BASELINES + DATASETS + PREDICTION + CONFIDENCE + HIERARCHY
+EXECUTED = README + BASELINES + DATASETS + PREDICTION + CONFIDENCE + HIERARCHY + GUIDE
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", EXECUTED, re.DOTALL))
@@ -48,11 +50,12 @@ def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     exec(block, dict(NAMES))
 
 
-table = README.split("| you want |")[1].split("\n\n")[0].splitlines()[2:]
+def rows_of(document, header):
+    return document.split(header)[1].split("\n\n")[0].splitlines()[2:]
 
 
-@pytest.mark.parametrize("row", table)
-def test_rows_of_the_readme_work(row):
+@pytest.mark.parametrize("row", rows_of(README, "| you want |") + rows_of(GUIDE, "| symptom |"))
+def test_rows_of_the_tables_work(row):
     expression = re.search(r"`([^`]+)`", row.split("|")[2]).group(1)
     made = eval(expression, dict(NAMES))
     if hasattr(made, "fit_predict") and not hasattr(made, "labels_"):
@@ -70,9 +73,17 @@ def test_rooms_named_in_the_readme_need_no_import_of_their_own():
     assert run.returncode == 0, run.stderr
 
 
-@pytest.mark.parametrize("path", re.findall(r"\]\((?!http)([^)#]+)\)", README))
-def test_links_of_the_readme_lead_somewhere(path):
-    assert (ROOT / path).exists()
+def links_of(page):
+    """Where the links to other files lead from a page."""
+    found = re.findall(r"\]\((?!http)([^)#]+)", (ROOT / page).read_text())
+    return [(ROOT / page).parent / path for path in found]
+
+
+@pytest.mark.parametrize(
+    "path", links_of("README.md") + links_of("docs/choosing-nothing.md") + links_of("docs/theory.md"), ids=str
+)
+def test_links_lead_somewhere(path):
+    assert path.exists()
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_[a-z0-9_]+)`", THEORY))))

@@ -7,12 +7,19 @@ from diffpeaks import NOISE
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 
 
-def scores(y, labels):
-    """In percent, but for the number of clusters."""
+def noise_alone(labels):
+    """Labels in which each sample of noise is a cluster of its own."""
     labels = np.asarray(labels)
     noise = labels == NOISE
     alone = labels.copy()
     alone[noise] = labels.max() + 1 + np.arange(noise.sum())
+    return alone
+
+
+def scores(y, labels):
+    """In percent, but for the number of clusters."""
+    labels, alone = np.asarray(labels), noise_alone(labels)
+    noise = labels == NOISE
     found = {
         "bcubed": bcubed_scores(y, labels).f,
         "pairwise": pairwise_scores(y, labels).f,
