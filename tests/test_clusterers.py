@@ -1,11 +1,14 @@
 """DensityPeaks and DensityDBSCAN as their users see them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import reference
 from clouds import clouds, general_position, radii, rows_of, same_partition
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refuses
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import load_iris, make_blobs, make_moons
 
@@ -216,3 +219,19 @@ def test_later_parameters_do_not_reach_into_the_fit():
     density = KernelDiffusion().fit(X)
     scores = density.score_samples(X)
     np.testing.assert_array_equal(density.set_params(kernel="uniform", teleport=0.5).score_samples(X), scores)
+
+
+def test_a_cut_can_be_changed_in_one_rule():
+    X = general_position(3, 200)
+    model = DensityPeaks().fit(X)
+    np.testing.assert_array_equal(model.recut(cut=model.cut_), model.labels_)
+    coarse = replace(model.cut_, min_prominence=np.inf, max_lone_link=None)
+    np.testing.assert_array_equal(
+        model.recut(cut=coarse), model.recut(max_link=model.cut_.max_link, min_prominence=np.inf)
+    )
+    with refuses("no Cut"):
+        model.recut(cut={"max_link": 1.0})
+    with refuses("either a cut or rules"):
+        model.recut(max_link=1.0, cut=model.cut_)
+    with refuses("max_link|-1"):
+        model.recut(cut=replace(model.cut_, max_link=-1.0))

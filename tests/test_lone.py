@@ -33,23 +33,28 @@ def test_most_of_a_row_as_loops(rows, labels, max_link):
 
 
 def check_lone(model, X):
-    """Every sample against the clusters that there are before lone samples are linked."""
-    cut = model.cut_
+    """Every sample against the clusters that there are before lone samples are linked, round by round."""
+    cut, rank = model.cut_, model.forest_.rank
     before = model.recut(max_link=cut.max_link, min_prominence=cut.min_prominence)
-    sizes = np.bincount(before)[before]
-    rows, linked = rows_of(model._linked()), 0
-    for i in np.flatnonzero(sizes == 1):
-        others = rows[i][1:]
-        near = [j for j in others if np.linalg.norm(X[i].astype(float) - X[j]) < cut.max_lone_link]
-        votes = [before[j] for j in near if sizes[j] > 1]
-        agreed = next((c for c in votes if 2 * votes.count(c) > len(others)), None)
-        denser = [j for j in others if before[j] == agreed and model.forest_.rank[j] < model.forest_.rank[i]]
-        assert model.forest_.parent[i] == (denser[0] if agreed is not None and denser else -1)
-        linked += bool(denser)
-    stays = np.flatnonzero(sizes > 1)
-    pairs = set(zip(before[stays], model.labels_[stays], strict=True))
+    rows, label, linked = rows_of(model._linked()), before.tolist(), {}
+    while True:
+        sizes = np.bincount(label)
+        found = {}
+        for i in (i for i, of_i in enumerate(label) if sizes[of_i] == 1):
+            others = rows[i][1:]
+            near = [j for j in others if np.linalg.norm(X[i].astype(float) - X[j]) < cut.max_lone_link]
+            votes = [label[j] for j in near if sizes[label[j]] > 1]
+            agreed = next((c for c in votes if 2 * votes.count(c) > len(others)), None)
+            denser = [j for j in others if label[j] == agreed and rank[j] < rank[i]]
+            found |= {i: denser[0]} if agreed is not None and denser else {}
+        if not found:
+            break
+        linked |= found
+        label = [label[found.get(i, i)] for i in range(len(label))]
+    assert {i: model.forest_.parent[i] for i in linked} == linked
+    pairs = set(zip(label, model.labels_.tolist(), strict=True))
     assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
-    return linked
+    return len(linked)
 
 
 def test_lone_faces_follow_the_rule():

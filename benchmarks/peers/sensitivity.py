@@ -10,6 +10,7 @@ What is in the output is not measured again. `sensitivity_report.py` makes the f
 
 import argparse
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -72,8 +73,10 @@ class DiffPeaks:
             # no parameter: a density that is given brings other links, and counts copies one by one
             with mock.patch.object(_density_peaks, "DEFAULT_STEPS", value):
                 return DensityPeaks(n_jobs=1).fit_predict(self._X)
-        cut = {name: self.chosen(name) for name in ("max_link", "min_prominence")}
-        return self._model.recut(**{**cut, knob: value})
+        changed = {knob: value}
+        if knob == "max_link":  # both lengths are shares of the same distance
+            changed["max_lone_link"] = self._model.cut_.max_lone_link * value / self.chosen(knob)
+        return self._model.recut(cut=replace(self._model.cut_, **changed))
 
 
 class Hdbscan:

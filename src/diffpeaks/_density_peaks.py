@@ -189,9 +189,12 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         halo: bool | None = None,
         min_cluster_size: int | None = None,
         noise: str | None = None,
+        cut: Cut | None = None,
     ) -> NDArray[np.int64]:
         """Labels for another cut of the same density; with nothing given, the automatic one.
 
+        `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
+        changes one rule of the fit and leaves the others, which a rule that is given alone does not.
         Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
         and `noise` are those of the fit where they are None. The first cut by `n_clusters`, and the first
         that assigns noise, looks for the nearest denser samples of the hilltops, however far.
@@ -199,9 +202,21 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         check_is_fitted(self, "forest_")
         check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence)
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
-        cut = self._cut(n_clusters, max_link, min_prominence)
+        if cut is None:
+            cut = self._cut(n_clusters, max_link, min_prominence)
+        else:
+            self._check_cut(cut, n_clusters, max_link, min_prominence)
         forest = self._forest(cut)
         return self._clusters(forest, select_peaks(forest, self.density_, cut), cut, policy).labels
+
+    def _check_cut(self, cut: Any, *rules: float | None) -> None:
+        if not isinstance(cut, Cut):
+            raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
+        if any(rule is not None for rule in rules):
+            raise ValueError(f"cut={cut} comes with another rule; give either a cut or rules")
+        names = ("n_clusters", "max_link", "min_prominence")
+        check_params(self, **{name: getattr(cut, name) for name in names})
+        check_params(self, max_link=cut.max_lone_link)
 
     def _linked(self) -> NeighborGraph:
         """The graph along which hills are linked: of the default density only its nearest neighbours."""

@@ -16,7 +16,7 @@ from diffpeaks.peaks import PeakForest
 # A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all; where most
 # neighbours agree on a cluster, they are believed a little farther.
 LINK_SHARE_OF_TYPICAL = 0.7
-LONE_LINK_SHARE_OF_TYPICAL = 0.8
+LONE_LINK_SHARE_OF_TYPICAL = 0.825
 LEAST_LINKED_SHARE = 0.01
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4

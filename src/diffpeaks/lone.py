@@ -5,7 +5,6 @@ An unrelated sample has its nearest neighbours in many clusters; a poor one of a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.contract import Neighbors, leading
-from diffpeaks.order import NO_POINT, NOISE
-from diffpeaks.peaks import PeakForest
+from diffpeaks.order import NOISE
+from diffpeaks.peaks import PeakForest, forest_with_links
 
 
 def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -> NDArray[np.int64]:
@@ -34,33 +33,29 @@ def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -
 
 
 def lone_samples_linked(
-    forest: PeakForest, graph: NeighborGraph, labels: NDArray[Any], max_link: float
+    forest: PeakForest, graph: NeighborGraph, labels: NDArray[np.int64], max_link: float
 ) -> PeakForest:
     """The forest in which lone samples are linked into the cluster that most of their neighbours agree on.
 
     A lone sample is a cluster by itself in `labels`. It is linked to its nearest denser neighbour in that
-    cluster.
+    cluster, and then counts as one of it for the lone samples that are left, until none is linked.
     """
-    alone = (np.bincount(labels) == 1)[labels]
-    lone = np.flatnonzero(alone)
-    rows = _others(graph, lone)
-    agreed = agreed_labels(rows, np.where(alone, NOISE, labels), max_link)
-    owners = np.repeat(np.arange(len(lone)), np.diff(rows.indptr))
-    fits = labels[rows.indices] == agreed[owners]
-    fits &= forest.rank[rows.indices] < forest.rank[lone[owners]]
-    linked, first = np.unique(owners[fits], return_index=True)  # rows are sorted: the first is the nearest
-    entries = np.flatnonzero(fits)[first]
-    values = {
-        "parent": rows.indices[entries],
-        "delta": rows.distances[entries],
-        "prominence": 0.0,
-        "saddle": NO_POINT,
-        "crossing": NO_POINT,
-    }
-    changed = {name: getattr(forest, name).copy() for name in values}
-    for name, value in values.items():
-        changed[name][lone[linked]] = value
-    return replace(forest, **changed)
+    parent, delta, labels = forest.parent.copy(), forest.delta.copy(), labels.copy()
+    while True:
+        alone = (np.bincount(labels) == 1)[labels]
+        lone = np.flatnonzero(alone)
+        rows = _others(graph, lone)
+        agreed = agreed_labels(rows, np.where(alone, NOISE, labels), max_link)
+        owners = np.repeat(np.arange(len(lone)), np.diff(rows.indptr))
+        fits = labels[rows.indices] == agreed[owners]
+        fits &= forest.rank[rows.indices] < forest.rank[lone[owners]]
+        which, first = np.unique(owners[fits], return_index=True)  # rows are sorted: the first is the nearest
+        if not len(which):
+            break
+        entries, linked = np.flatnonzero(fits)[first], lone[which]
+        parent[linked], delta[linked] = rows.indices[entries], rows.distances[entries]
+        labels[linked] = agreed[which]
+    return forest_with_links(forest, parent, delta)
 
 
 def _others(graph: NeighborGraph, samples: NDArray[Any]) -> Neighbors:

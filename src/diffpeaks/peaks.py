@@ -118,6 +118,21 @@ def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbo
     return replace(forest, parent=parent, delta=delta)
 
 
+def forest_with_links(
+    forest: PeakForest, parent: NDArray[np.int32], delta: NDArray[np.float64]
+) -> PeakForest:
+    """The forest in which some roots have got a parent, and are tops of hills no longer."""
+    is_root = parent == NO_POINT
+    return replace(
+        forest,
+        parent=parent,
+        delta=delta,
+        prominence=np.where(is_root, forest.prominence, 0.0),
+        saddle=np.where(is_root, forest.saddle, np.int32(NO_POINT)),
+        crossing=np.where(is_root, forest.crossing, np.int32(NO_POINT)),
+    )
+
+
 def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
     """Follow the links from each sample to a peak; labels are in the order of the peaks' density.
 
