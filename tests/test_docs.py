@@ -1,5 +1,6 @@
 """What the documents say can be done, is done; what they name, exists."""
 
+import dataclasses
 import importlib
 import re
 import subprocess
@@ -23,6 +24,7 @@ HIERARCHY = (ROOT / "docs" / "hierarchy.md").read_text()
 GUIDE = (ROOT / "docs" / "choosing-nothing.md").read_text()
 X = general_position(0, 120)
 NAMES = {
+    "replace": dataclasses.replace,
     **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
     "diffpeaks": diffpeaks,
     "X": X,
