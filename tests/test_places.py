@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 
-from diffpeaks import DensityPeaks, neighbor_graph
+from diffpeaks import DensityPeaks, diffusion, neighbor_graph
 from diffpeaks.cuts import rise_by_chance
 from diffpeaks.diffusion import diffuse, relative_error, transition
 from diffpeaks.neighbors import searchable
@@ -68,7 +68,7 @@ def test_a_weighted_density_as_loops():
 def test_copies_share_row_label_and_confidence():
     X = np.vstack([general_position(2, 50)] * 3)
     model = DensityPeaks().fit(X)
-    for values in (model.labels_, model.density_, model.outlier_scores_):
+    for values in (model.labels_, model.density_, model.outlier_scores_, model.probabilities_):
         np.testing.assert_array_equal(values[:50], values[50:100])
     rows = rows_of(model.graph_)
     for i in range(50):
@@ -126,13 +126,17 @@ def test_hill_links_as_loops(X, n_neighbors):
         assert found == [j for j in near if j in nearest(rows[i], 0.25) or i in nearest(rows[j], 0.4)]
 
 
-def test_the_error_of_a_count_is_that_of_a_poisson_number():
+def test_the_error_of_a_count_is_that_of_a_poisson_number(monkeypatch):
     # one step on a uniform kernel: a density is a mean of 1 / k over the k samples that reach it
     graph = neighbor_graph(general_position(4, 400), 10)
     walk = transition(graph, np.ones(len(graph.indices)))
     reached = np.bincount(graph.indices, minlength=400)
-    draws = [relative_error(walk, 1, 0.0, None, np.random.RandomState(seed)) ** 2 for seed in range(200)]
-    np.testing.assert_allclose(np.mean(draws, axis=0), 1 / reached, rtol=0.25)
+    exact = relative_error(walk, 1, 0.0, None, np.random.RandomState(0))
+    np.testing.assert_allclose(exact**2, 1 / reached)
+    monkeypatch.setattr(diffusion, "_ERROR_WORK", 200 * walk.nnz)
+    drawn = relative_error(walk, 1, 0.0, None, np.random.RandomState(0))
+    assert not np.array_equal(drawn, exact)
+    np.testing.assert_allclose(drawn, exact, rtol=0.25)
     assert diffuse(walk).sum() == pytest.approx(400)
 
 
@@ -147,6 +151,24 @@ def test_the_error_predicts_the_spread_over_samples():
         errors.append(model.density_estimator_.log_error(np.random.RandomState(seed)))
     spread = np.median(np.std(logs, axis=0))
     assert 0.5 < spread / np.mean(errors) < 2
+
+
+@pytest.mark.parametrize("n_samples", [100, 1000])
+def test_the_order_of_samples_does_not_matter(n_samples):
+    X = np.random.RandomState(2).normal(size=(n_samples, 3))
+    order = np.random.RandomState(3).permutation(n_samples)
+    one, other = DensityPeaks().fit(X), DensityPeaks().fit(X[order])
+    assert other.cut_.min_prominence == pytest.approx(one.cut_.min_prominence, rel=1e-9)
+    assert same_partition(other.labels_, one.labels_[order])
+
+
+@given(X=clouds(3))
+def test_deltas_are_exact_whatever_links_hills(X):
+    density, delta = DensityPeaks().fit(X).decision_graph()
+    D, rank = reference.euclidean_distances(X), np.lexsort((np.arange(len(X)), -density)).argsort()
+    for i in range(len(X)):
+        denser = [D[i][j] for j in range(len(X)) if rank[j] < rank[i]]
+        assert delta[i] == pytest.approx(min(denser, default=np.inf))
 
 
 def test_chance_raises_more_among_more_samples_and_less_with_less_error():

@@ -259,7 +259,8 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
 
     def _complete_forest(self) -> PeakForest:
         if self._complete is None:
-            forest = self._forest_within(np.inf)
+            # along all neighbours: what links of hills leave out may be the nearest denser sample
+            forest = self._forest_along(self.graph_, np.inf)
             self._complete = complete_forest(forest, self._points, self.graph_.n_neighbors or 1)
         return self._complete
 

@@ -16,7 +16,9 @@ from scipy.sparse.csgraph import connected_components
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
 
-_SIGN_DRAWS = 4  # the median error over all points is wanted: few draws make it stable
+_ERROR_WORK = 1 << 25  # multiplications that are spent on errors: all of them exact on some hundred points
+_FEWEST_DRAWS = 4  # on many points, over which the errors average
+_COLUMNS = 64  # that are sent over the graph at a time
 MAX_LIMIT_ENTRIES = np.iinfo(np.int32).max  # scipy finds connected components on 32-bit offsets
 
 
@@ -77,7 +79,7 @@ def diffuse(
     for _ in range(steps):
         density = backward @ density
         if teleport:
-            density = (1 - teleport) * density + teleport * density.mean() * start
+            density = (1 - teleport) * density + np.multiply.outer(start, teleport * density.mean(axis=0))
     return density
 
 
@@ -91,16 +93,38 @@ def relative_error(
     """Standard error of each value of `diffuse`, relative to it, had the points been drawn anew.
 
     A value is a sum of what arrives from other points, and each of these is there by chance, as one
-    of a Poisson number of points. The sum of their squares is found by giving them random signs.
+    of a Poisson number of points. The sum of their squares is found by letting each of few points start
+    alone, or by giving many of them random signs, which go by density and not by the order of the points.
     """
     mass = diffuse(transition, None, steps, teleport, weights)
     scale = np.ones(len(mass)) if weights is None else np.sqrt(weights)
+    n_draws = max(_FEWEST_DRAWS, _ERROR_WORK // (steps * transition.nnz))
+    starts = _each_alone(scale) if n_draws >= len(mass) else _with_signs(mass, scale, n_draws, random)
     squares = np.zeros(len(mass))
-    for _ in range(_SIGN_DRAWS):
-        signs = np.where(random.random_sample(len(mass)) < 0.5, -scale, scale)
-        squares += diffuse(transition, signs, steps, teleport, weights) ** 2 / _SIGN_DRAWS
+    for start in starts:
+        squares += np.sum(diffuse(transition, start, steps, teleport, weights) ** 2, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(mass > 0, np.sqrt(squares) / mass, np.inf)
+
+
+def _each_alone(scale: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Columns in which one point after the other has its scale, and the others nothing."""
+    for first in range(0, len(scale), _COLUMNS):
+        columns = np.zeros((len(scale), min(_COLUMNS, len(scale) - first)))
+        points = np.arange(first, first + columns.shape[1])
+        columns[points, points - first] = scale[points]
+        yield columns
+
+
+def _with_signs(
+    mass: NDArray[np.float64], scale: NDArray[np.float64], n_draws: int, random: np.random.RandomState
+) -> Iterator[NDArray[np.float64]]:
+    """Columns of scales with random signs, so that the sum of their squares is a mean."""
+    by_mass = np.argsort(mass, kind="stable")
+    for first in range(0, n_draws, _COLUMNS):
+        columns = np.empty((len(scale), min(_COLUMNS, n_draws - first)))
+        columns[by_mass] = np.where(random.random_sample(columns.shape) < 0.5, -1.0, 1.0)
+        yield columns * (scale / np.sqrt(n_draws))[:, None]
 
 
 def change(

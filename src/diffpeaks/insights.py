@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -16,7 +17,8 @@ from diffpeaks._sklearn_compat import check_params
 from diffpeaks._validation import check_integer
 from diffpeaks.cuts import select_peaks
 from diffpeaks.density.base import new_samples
-from diffpeaks.explanation import Explanation, explanation
+from diffpeaks.explanation import Explanation, Reason, explanation
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.hierarchy import Hierarchy
 from diffpeaks.noise import Clusters, Noise
 from diffpeaks.order import NOISE
@@ -105,7 +107,9 @@ class PeakInsights:
 
         It is the share of all clusters that one step of the walk reaches, not only of the largest ones.
         """
-        return confidence.probabilities(self.graph_, self.labels_, self.n_clusters_)
+        graph, labels = self._judged()
+        found = confidence.probabilities(graph, labels, self.n_clusters_)
+        return found if graph is self.graph_ else self._places.of_samples(found)
 
     @once_a_fit
     def outlier_scores_(self: Any) -> NDArray[np.float64]:
@@ -137,7 +141,16 @@ class PeakInsights:
         """
         check_is_fitted(self, "labels_")
         top = check_integer("top", top, 1)
-        return confidence.memberships(self.graph_, self.labels_, self.n_clusters_, top)
+        graph, labels = self._judged()
+        found = confidence.memberships(graph, labels, self.n_clusters_, top)
+        return found if graph is self.graph_ else self._places.of_samples(found)
+
+    def _judged(self: Any) -> tuple[NeighborGraph, NDArray[np.int64]]:
+        """Where the walk of `memberships` goes: over places, unless samples at one have different labels."""
+        labels = self._places.of_first(self.labels_)
+        if np.array_equal(self._places.of_samples(labels), self.labels_):
+            return self.density_estimator_.graph_, labels
+        return self.graph_, self.labels_
 
     def explain(self: Any, sample: int) -> Explanation:
         """Why a sample has its label: the path to its peak, what the peak stands on, and the rule."""
@@ -147,7 +160,9 @@ class PeakInsights:
         is_assigned = noise.samples[sample] and self._fitted["noise"] == "assign"
         links = self._links_out_of(noise.samples) if is_assigned else None
         clusters = Clusters(self.labels_, self.peak_indices_)
-        return explanation(sample, clusters, self.density_, self.forest_, before, noise, links)
+        found = explanation(sample, clusters, self.density_, self.forest_, before, noise, links)
+        is_lone = self.cut_.n_clusters is None and self.cut_.max_link <= found.delta < np.inf
+        return replace(found, reason=Reason.LONE) if found.reason == Reason.LINKED and is_lone else found
 
     def sweep(self: Any, y_true: Any, rule: str = "max_link") -> Sweep:
         """Scores of every cut by one rule against the truth, all from one sorted pass.
