@@ -93,6 +93,8 @@ def test_arrays_are_mapped(folder):
 def test_numbers_keep_their_values(folder):
     pd.DataFrame({"a": [1, 2], "b": [True, False], "c": [0.1, 1e300]}).to_parquet("mixed.parquet")
     assert read_samples(["mixed.parquet"], Wanted()).X.tolist() == [[1, 1, 0.1], [2, 0, 1e300]]
+    (folder / "large.csv").write_text("a,b,c\n9007199254740992,-009007199254740992,1e300\n")
+    assert read_samples(["large.csv"], Wanted()).X.tolist() == [[2.0**53, -(2.0**53), 1e300]]
     np.save("half.npy", X.astype(np.float16))
     half = read_samples(["half.npy"], Wanted()).X
     assert half.dtype == np.float32
@@ -169,6 +171,18 @@ LIES = [
     ("a.csv", text(b"a,b\n1,2\n,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing"),
     ("a.csv", text(b"a,b\n1,2\nNaN,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing"),
     ("a.csv", text(b"a,b\n1,2\n3,inf\n"), Wanted(), "'a.csv'|row 1, column 'b'|inf"),
+    (
+        "a.csv",
+        text(b"a,b\n1,2\nnan,9007199254740993\n"),
+        Wanted(),
+        "'a.csv'|row 1 (line 3), column 'b'|993|--id",
+    ),
+    (
+        "a.csv",
+        text(b"a\n1\n -%b \n" % (b"9" * 5000)),
+        Wanted(),
+        "'a.csv'|row 1 (line 3), column 'a'|-99|--id",
+    ),
     ("a.csv", text(b"0,1\n1,2\n"), Wanted(), "'a.csv'|numbers alone|--header|--no-header"),
     ("a.csv", text(b"a,a\n1,2\n"), Wanted(), "'a.csv'|'a'|differ"),
     ("a.csv", text(b'a,b\n1,"2\n'), Wanted(), "'a.csv'|line 2"),
