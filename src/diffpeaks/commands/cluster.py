@@ -85,6 +85,7 @@ def _summary(model: DensityPeaks, samples: Samples) -> dict[str, Any]:
             "n_clusters": cut.n_clusters,
             "max_link": finite_or_none(cut.max_link),
             "min_prominence": finite_or_none(cut.min_prominence),
+            "max_lone_link": finite_or_none(cut.max_lone_link),
         },
         "n_clusters": int(model.n_clusters_),
         "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),
@@ -120,6 +121,6 @@ def _recall(summary: dict[str, Any]) -> str:
 
 
 def _cut(cut: dict[str, Any]) -> str:
-    bounds = {name: cut[name] for name in ("n_clusters", "max_link", "min_prominence") if cut[name]}
+    bounds = {name: value for name, value in cut.items() if name != "automatic" and value}
     told = ", ".join(f"{name} {value:.4g}" for name, value in bounds.items()) or "none"
     return f"{told} (chosen from the data)" if cut["automatic"] else told
