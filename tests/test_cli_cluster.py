@@ -140,7 +140,8 @@ def test_the_summary_is_json_where_a_bound_is_infinite(folder, capsys):
         (["-o", "points.npy"], ["'points.npy'", "is an input"]),
         (["-o", "nowhere/out.csv"], ["nowhere", "does not exist"]),
         (["--save", "points.npy"], ["'points.npy'", "is an input"]),
-        (["-o", "same.csv", "--save", "same.csv"], ["'same.csv'"]),
+        (["-o", "same.csv", "--save", "same.csv"], ["'same.csv' is named twice", "-o", "--save"]),
+        (["-o", "same.csv", "--save", "./same.csv"], ["'./same.csv' is named twice"]),
     ],
 )
 def test_refusals_are_one_line(folder, capsys, options, words):

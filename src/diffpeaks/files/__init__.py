@@ -3,7 +3,7 @@
 from diffpeaks.files.contract import STANDARD_INPUT, Ids, Samples, Wanted
 from diffpeaks.files.formats import FORMATS
 from diffpeaks.files.reading import label_column, read_column, read_samples
-from diffpeaks.files.writing import check_destination, write_results
+from diffpeaks.files.writing import check_destination, is_same_file, write_results
 
 __all__ = [
     "FORMATS",
@@ -12,6 +12,7 @@ __all__ = [
     "Samples",
     "Wanted",
     "check_destination",
+    "is_same_file",
     "label_column",
     "read_column",
     "read_samples",
