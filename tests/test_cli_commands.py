@@ -64,6 +64,8 @@ def test_new_points_get_the_labels_of_the_model(folder, capsys):
         (["m", "yx.csv"], "'y' .. 'x' (2 in all)|'m'|'x' .. 'y' (2 in all)|--columns"),
         (["m", "points.bin", "--width", "4"], "4 features|2 features"),
         (["points.csv", "points.csv"], "'points.csv'"),
+        (["nope", "points.csv"], "diffpeaks: there is no file 'nope'\n"),
+        ([".", "points.csv"], "'.' is a folder"),
         (["m", "points.csv", "--id", "name", "-o", "m"], "'m'|is an input"),
     ],
 )

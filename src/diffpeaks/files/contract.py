@@ -56,6 +56,14 @@ class Samples(NamedTuple):
     ids: Ids | None = None
 
 
+def check_present(name: str) -> None:
+    """Refuse the name of a folder, or of nothing."""
+    if Path(name).is_dir():
+        raise IsADirectoryError(f"{name!r} is a folder; give the files in it")
+    if not Path(name).exists():
+        raise FileNotFoundError(f"there is no file {name!r}")
+
+
 @dataclass(frozen=True)
 class Source:
     """A file, or what standard input has sent, which has no path."""
@@ -71,11 +79,8 @@ class Source:
             source = cls("standard input", None, sys.stdin.buffer.read())
             is_empty = not source.content
         else:
+            check_present(name)
             source = cls(name, Path(name))
-            if Path(name).is_dir():
-                raise IsADirectoryError(f"{name!r} is a folder; give the files in it")
-            if not Path(name).exists():
-                raise FileNotFoundError(f"there is no file {name!r}")
             is_empty = Path(name).is_file() and not Path(name).stat().st_size
         if is_empty:
             raise source.fault("is empty, it has 0 bytes")
