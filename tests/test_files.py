@@ -130,6 +130,14 @@ def test_values_may_miss_where_the_metric_says_so(folder):
     )
 
 
+@pytest.mark.parametrize("may_miss", [False, True])
+def test_infinity_is_refused_without_the_advice_for_values_that_miss(folder, may_miss):
+    (folder / "t.csv").write_text("a,b\n1,2\n3,-inf\n")
+    with pytest.raises(ValueError, match=r"row 1, column 'b': the value is -inf; .*finite") as refused:
+        read_samples(["t.csv"], Wanted(), may_miss=may_miss)
+    assert "nan_euclidean" not in str(refused.value)
+
+
 class Trap:
     """An object whose pickle makes a file when it is loaded."""
 
@@ -169,7 +177,7 @@ LIES = [
     ("a.csv", text(b"a,b\n1,2\n3,four\n"), Wanted(), "'a.csv'|row 1 (line 3)|column 'b'|'four'|--columns"),
     ("a.csv", text(b"a,b\n1,1_0\n"), Wanted(), "'a.csv'|row 0|column 'b'|'1_0'"),
     ("a.csv", text(b"a,b\n1,2\n,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing"),
-    ("a.csv", text(b"a,b\n1,2\nNaN,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing"),
+    ("a.csv", text(b"a,b\n1,2\nNaN,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing|nan_euclidean"),
     ("a.csv", text(b"a,b\n1,2\n3,inf\n"), Wanted(), "'a.csv'|row 1, column 'b'|inf"),
     (
         "a.csv",

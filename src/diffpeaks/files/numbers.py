@@ -43,15 +43,16 @@ def inexact_integer(source: Source, place: str, value: Any) -> BadFileError:
     )
 
 
-def check_finite(source: Source, X: Any, columns: tuple[str, ...] | None) -> None:
-    """Refuse NaN, which stands for what is missing, and infinity."""
-    found = _first(X, lambda values: ~np.isfinite(values))
-    if found is not None:
-        what = "the value is missing" if np.isnan(X[found]) else f"the value is {X[found]}"
-        raise source.fault(
-            f"{_place(found, columns)}: {what}; leave the row away or fill it in, or use --metric "
-            "nan_euclidean where values are missing"
-        )
+def check_finite(source: Source, X: Any, columns: tuple[str, ...] | None, may_miss: bool) -> None:
+    """Refuse infinity and, unless values may miss, NaN, which stands for one that does."""
+    found = _first(X, np.isinf if may_miss else lambda values: ~np.isfinite(values))
+    if found is None:
+        return
+    if np.isnan(X[found]):
+        problem = "missing; leave the row away or fill it in, or use --metric nan_euclidean"
+    else:
+        problem = f"{X[found]}; leave the row away or give it a finite value"
+    raise source.fault(f"{_place(found, columns)}: the value is {problem}")
 
 
 def _first(X: Any, is_bad: Callable[[Any], Any]) -> tuple[int, int] | None:

@@ -65,8 +65,7 @@ def _read(name: str, wanted: Wanted, format: Format, may_miss: bool) -> Samples:
     X = as_floats(source, samples)
     if samples.ids is not None and len(samples.ids.values) != X.shape[0]:
         raise source.fault(f"there are {len(samples.ids.values)} ids for {X.shape[0]} samples")
-    if not may_miss:
-        check_finite(source, X, samples.columns)
+    check_finite(source, X, samples.columns, may_miss)
     return samples._replace(X=X)
 
 
