@@ -208,7 +208,7 @@ def test_exit_codes_are_documented_as_the_help_tells_them(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     told = re.findall(r"^  (\d+) +(.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert [code for code, _ in told] == ["0", "1", "2", "130"]
+    assert [code for code, _ in told] == ["0", "1", "2", "130", "141"]
     assert all(f"| {code} | {meaning} |" in PAGE for code, meaning in told)
 
 
