@@ -13,7 +13,15 @@ import pyarrow.parquet
 import pytest
 from clouds import general_position
 
-from diffpeaks.files import FORMATS, Wanted, check_destination, read_column, read_samples, write_results
+from diffpeaks.files import (
+    FORMATS,
+    Choice,
+    Wanted,
+    check_destination,
+    read_column,
+    read_samples,
+    write_results,
+)
 
 X = general_position(0, 40).astype(np.float32)
 NAMES = [f"x{i}" for i in range(X.shape[1])]
@@ -314,7 +322,7 @@ def test_results_are_read_as_they_were(folder, name):
     check_destination(name)
     write_results(name, RESULTS)
     for column, values in RESULTS.items():
-        assert read_column(name, column).astype(values.dtype).tolist() == values.tolist()
+        assert read_column(name, Choice(column, "--column")).astype(values.dtype).tolist() == values.tolist()
     assert os.listdir() == [name]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.files.columns import check_names, chosen_columns
-from diffpeaks.files.contract import Ids, Results, Samples, Source, Wanted, one_of
+from diffpeaks.files.contract import Choice, Ids, Results, Samples, Source, Wanted, one_of
 from diffpeaks.files.numbers import EXACT_INTEGERS, inexact_integer
 
 
@@ -29,10 +29,10 @@ def read(source: Source, wanted: Wanted, delimiter: str) -> Samples:
     return Samples(X, columns, None if wanted.id is None else Ids(wanted.id, _as_text(ids)))
 
 
-def column(source: Source, name: str | None, delimiter: str) -> NDArray[Any]:
+def column(source: Source, choice: Choice, delimiter: str) -> NDArray[Any]:
     with _table(source, delimiter, header=True) as table:
         check_names(source, table.names)
-        place = table.names.index(one_of(source, table.names, name, "column", "an option"))
+        place = table.names.index(one_of(source, table.names, choice, "column"))
         return _as_text([cells[place] for cells in table])
 
 
