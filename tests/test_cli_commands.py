@@ -64,6 +64,8 @@ def test_new_points_get_the_labels_of_the_model(folder, capsys):
         (["m", "yx.csv"], "'y' .. 'x' (2 in all)|'m'|'x' .. 'y' (2 in all)|--columns"),
         (["m", "points.bin", "--width", "4"], "4 features|2 features"),
         (["points.csv", "points.csv"], "'points.csv'"),
+        (["nope", "points.csv"], "diffpeaks: there is no file 'nope'\n"),
+        ([".", "points.csv"], "'.' is a folder"),
         (["m", "points.csv", "--id", "name", "-o", "m"], "'m'|is an input"),
     ],
 )
@@ -107,7 +109,7 @@ def test_scores_are_those_of_the_functions(folder, capsys, kind, how):
     else:
         write[kind](both[["id", "label"]], f"labels.{kind}")
         write[kind](both[["truth", "id"]][::-1], f"truth.{kind}")
-        given = [f"labels.{kind}", f"truth.{kind}", "--truth-column", "truth", "--id", "id"]
+        given = [f"labels.{kind}", f"truth.{kind}", "--id", "id"]
     assert main(["score", *given, "--json"]) == 0
     check_scores(json.loads(capsys.readouterr().out))
     assert main(["score", *given]) == 0
@@ -121,7 +123,14 @@ def test_scores_are_those_of_the_functions(folder, capsys, kind, how):
         ("label\n1\nx\n", "t\n1\n2\n", [], "'labels.csv': row 1, column 'label': 'x'"),
         ("label\n1\n1.5\n", "t\n1\n2\n", [], "row 1, column 'label': '1.5'"),
         ("label\n1\n", "t\n1\n2\n", [], "1 labels|2 values|--id"),
-        ("label\n1\n", "t,u\n1,2\n", [], "'truth.csv'|['t', 'u']"),
+        ("label\n1\n", "t,u\n1,2\n", [], "'truth.csv'|2 columns, ['t', 'u']; name one with --truth-column"),
+        (
+            "label,i\n1,a\n",
+            "t,i,u\n1,a,2\n",
+            ["--id", "i"],
+            "2 columns beside 'i', ['t', 'u']; name one|--truth",
+        ),
+        ("label,i\n1,a\n", "i\na\n", ["--id", "i"], "0 columns beside 'i'|--truth-column"),
         ("other\n1\n", "t\n1\n", [], "'labels.csv'|'label'|['other']"),
         ("label,i\n1,a\n", "t,i\n1,b\n", ["--id", "i", "--truth-column", "t"], "row 0, column 'i': 'a'"),
         ("label,i\n1,a\n", "t,i\n1,a\n1,a\n", ["--id", "i", "--truth-column", "t"], "'a' occurs twice"),
@@ -206,7 +215,7 @@ def test_exit_codes_are_documented_as_the_help_tells_them(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     told = re.findall(r"^  (\d+) +(.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert [code for code, _ in told] == ["0", "1", "2", "130"]
+    assert [code for code, _ in told] == ["0", "1", "2", "130", "141"]
     assert all(f"| {code} | {meaning} |" in PAGE for code, meaning in told)
 
 

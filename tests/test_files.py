@@ -13,7 +13,15 @@ import pyarrow.parquet
 import pytest
 from clouds import general_position
 
-from diffpeaks.files import FORMATS, Wanted, check_destination, read_column, read_samples, write_results
+from diffpeaks.files import (
+    FORMATS,
+    Choice,
+    Wanted,
+    check_destination,
+    read_column,
+    read_samples,
+    write_results,
+)
 
 X = general_position(0, 40).astype(np.float32)
 NAMES = [f"x{i}" for i in range(X.shape[1])]
@@ -93,6 +101,8 @@ def test_arrays_are_mapped(folder):
 def test_numbers_keep_their_values(folder):
     pd.DataFrame({"a": [1, 2], "b": [True, False], "c": [0.1, 1e300]}).to_parquet("mixed.parquet")
     assert read_samples(["mixed.parquet"], Wanted()).X.tolist() == [[1, 1, 0.1], [2, 0, 1e300]]
+    (folder / "large.csv").write_text("a,b,c\n9007199254740992,-009007199254740992,1e300\n")
+    assert read_samples(["large.csv"], Wanted()).X.tolist() == [[2.0**53, -(2.0**53), 1e300]]
     np.save("half.npy", X.astype(np.float16))
     half = read_samples(["half.npy"], Wanted()).X
     assert half.dtype == np.float32
@@ -126,6 +136,14 @@ def test_values_may_miss_where_the_metric_says_so(folder):
     np.testing.assert_array_equal(
         read_samples(["t.csv"], Wanted(), may_miss=True).X, [[1, np.nan], [np.nan, 2]]
     )
+
+
+@pytest.mark.parametrize("may_miss", [False, True])
+def test_infinity_is_refused_without_the_advice_for_values_that_miss(folder, may_miss):
+    (folder / "t.csv").write_text("a,b\n1,2\n3,-inf\n")
+    with pytest.raises(ValueError, match=r"row 1, column 'b': the value is -inf; .*finite") as refused:
+        read_samples(["t.csv"], Wanted(), may_miss=may_miss)
+    assert "nan_euclidean" not in str(refused.value)
 
 
 class Trap:
@@ -167,8 +185,20 @@ LIES = [
     ("a.csv", text(b"a,b\n1,2\n3,four\n"), Wanted(), "'a.csv'|row 1 (line 3)|column 'b'|'four'|--columns"),
     ("a.csv", text(b"a,b\n1,1_0\n"), Wanted(), "'a.csv'|row 0|column 'b'|'1_0'"),
     ("a.csv", text(b"a,b\n1,2\n,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing"),
-    ("a.csv", text(b"a,b\n1,2\nNaN,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing"),
+    ("a.csv", text(b"a,b\n1,2\nNaN,4\n"), Wanted(), "'a.csv'|row 1, column 'a'|missing|nan_euclidean"),
     ("a.csv", text(b"a,b\n1,2\n3,inf\n"), Wanted(), "'a.csv'|row 1, column 'b'|inf"),
+    (
+        "a.csv",
+        text(b"a,b\n1,2\nnan,9007199254740993\n"),
+        Wanted(),
+        "'a.csv'|row 1 (line 3), column 'b'|993|--id",
+    ),
+    (
+        "a.csv",
+        text(b"a\n1\n -%b \n" % (b"9" * 5000)),
+        Wanted(),
+        "'a.csv'|row 1 (line 3), column 'a'|-99|--id",
+    ),
     ("a.csv", text(b"0,1\n1,2\n"), Wanted(), "'a.csv'|numbers alone|--header|--no-header"),
     ("a.csv", text(b"a,a\n1,2\n"), Wanted(), "'a.csv'|'a'|differ"),
     ("a.csv", text(b'a,b\n1,"2\n'), Wanted(), "'a.csv'|line 2"),
@@ -292,7 +322,7 @@ def test_results_are_read_as_they_were(folder, name):
     check_destination(name)
     write_results(name, RESULTS)
     for column, values in RESULTS.items():
-        assert read_column(name, column).astype(values.dtype).tolist() == values.tolist()
+        assert read_column(name, Choice(column, "--column")).astype(values.dtype).tolist() == values.tolist()
     assert os.listdir() == [name]
 
 

@@ -10,12 +10,13 @@ from importlib import import_module
 
 import diffpeaks
 
-FAILED, REFUSED, INTERRUPTED = 1, 2, 130  # the last as shells report it
+FAILED, REFUSED, INTERRUPTED, UNREAD = 1, 2, 130, 141  # the last two as shells report them
 EXIT_CODES = """exit codes:
   0    done
   1    a failure while working, such as no memory, a full disk, or a limit that was not reached
   2    bad usage or bad input
-  130  interrupted; no file is half-written"""
+  130  interrupted; no file is half-written
+  141  the reader of the output has gone, as `head` does; nothing is said of it"""
 
 COMMANDS = {
     "cluster": "cluster the points of files",
@@ -47,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _ended(INTERRUPTED, "interrupted; what was finished is kept")
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left has no reader either
-        return _ended(FAILED, "the reader of standard output has gone")
+        _silence()
+        return UNREAD
     except _BAD_INPUT as error:
         return _ended(REFUSED, str(error))
     except (OSError, MemoryError, RuntimeError) as error:
@@ -59,6 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _ended(code: int, reason: str) -> int:
     print(f"diffpeaks: {reason}", file=sys.stderr)
     return code
+
+
+def _silence() -> None:
+    """Python flushes what is left when it ends, and would complain that it has no reader either."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
 
 
 def _dashed(word: str) -> str:

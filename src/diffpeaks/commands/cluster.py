@@ -14,7 +14,7 @@ from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, finite_or_none, rounded, tell
-from diffpeaks.files import Samples, check_destination, label_column, write_results
+from diffpeaks.files import Samples, check_destination, is_same_file, label_column, write_results
 from diffpeaks.order import NOISE
 
 
@@ -29,8 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> None:
     model = estimator_of(given)
     check_output(given, given.inputs)
-    if given.save is not None:
-        check_destination(given.save, [*given.inputs, *filter(None, [given.output])], is_table=False)
+    _check_save(given)
     start = time.perf_counter()
     samples = samples_of(given, model.metric)
     read = time.perf_counter()
@@ -50,6 +49,14 @@ def run(given: argparse.Namespace) -> None:
         "model": given.save,
     }
     tell(summary, _lines(summary), given.json)
+
+
+def _check_save(given: argparse.Namespace) -> None:
+    if given.save is None:
+        return
+    check_destination(given.save, given.inputs, is_table=False)
+    if given.output is not None and is_same_file(given.output, given.save):
+        raise ValueError(f"{given.save!r} is named twice, by -o and by --save; give two names")
 
 
 def _results(model: DensityPeaks, output: str | None) -> dict[str, Any]:
@@ -85,6 +92,7 @@ def _summary(model: DensityPeaks, samples: Samples) -> dict[str, Any]:
             "n_clusters": cut.n_clusters,
             "max_link": finite_or_none(cut.max_link),
             "min_prominence": finite_or_none(cut.min_prominence),
+            "max_lone_link": finite_or_none(cut.max_lone_link),
         },
         "n_clusters": int(model.n_clusters_),
         "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),
@@ -120,6 +128,6 @@ def _recall(summary: dict[str, Any]) -> str:
 
 
 def _cut(cut: dict[str, Any]) -> str:
-    bounds = {name: cut[name] for name in ("n_clusters", "max_link", "min_prominence") if cut[name]}
+    bounds = {name: value for name, value in cut.items() if name != "automatic" and value}
     told = ", ".join(f"{name} {value:.4g}" for name, value in bounds.items()) or "none"
     return f"{told} (chosen from the data)" if cut["automatic"] else told

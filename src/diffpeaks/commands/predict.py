@@ -13,7 +13,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
-from diffpeaks.files import Samples, write_results
+from diffpeaks.files import Samples, check_present, write_results
 from diffpeaks.order import NOISE
 
 
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     check_output(given, [*given.inputs, given.model])
+    check_present(given.model)
     start = time.perf_counter()
     model = DensityPeaks.load(given.model)
     samples = samples_of(given, model.metric)

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 from diffpeaks.commands.inputs import add_format
 from diffpeaks.commands.summary import add_json, tell
-from diffpeaks.files import label_column, read_column
+from diffpeaks.files import Choice, label_column, read_column
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 from diffpeaks.order import NOISE
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("labels", metavar="LABELS", help="the file of labels, as diffpeaks cluster writes it")
     parser.add_argument("truth", metavar="TRUTH", nargs="?", help="the file of the truth; default: the same")
     parser.add_argument("--label-column", metavar="COLUMN", help="default: as cluster writes it")
-    parser.add_argument("--truth-column", metavar="COLUMN", help="default: the only one")
+    parser.add_argument("--truth-column", metavar="COLUMN", help="default: the only one beside the id")
     parser.add_argument("--id", metavar="COLUMN", help="match samples by this column of both, not by row")
     add_format(parser)
     add_json(parser)
@@ -32,7 +32,7 @@ def run(given: argparse.Namespace) -> None:
     if given.truth is None and given.truth_column is None:
         raise ValueError("the truth is missing; give a second file, or --truth-column of the same one")
     labels = _labels(given)
-    truth = read_column(truth_file, given.truth_column, given.format)
+    truth = read_column(truth_file, Choice(given.truth_column, "--truth-column", given.id), given.format)
     if given.id is not None:
         truth = truth[_matching(given, truth_file)]
     if len(labels) != len(truth):
@@ -62,7 +62,7 @@ def scores(truth: NDArray[Any], labels: NDArray[np.int64]) -> dict[str, Any]:
 
 def _labels(given: argparse.Namespace) -> NDArray[np.int64]:
     name = given.label_column or label_column(given.labels, given.format)
-    found = read_column(given.labels, name, given.format)
+    found = read_column(given.labels, Choice(name, "--label-column", given.id), given.format)
     for row, value in enumerate(found.tolist()):
         if not _is_label(value):
             place = f"row {row}" if name is None else f"row {row}, column {name!r}"
@@ -79,11 +79,12 @@ def _is_label(value: Any) -> bool:
 
 def _matching(given: argparse.Namespace, truth_file: str) -> NDArray[np.int64]:
     """For each label the row of the truth that has its id."""
+    id_column = Choice(given.id, "--id")
     rows: dict[str, int] = {}
-    for row, value in enumerate(map(str, read_column(truth_file, given.id, given.format).tolist())):
+    for row, value in enumerate(map(str, read_column(truth_file, id_column, given.format).tolist())):
         if rows.setdefault(value, row) != row:
             raise ValueError(f"{truth_file!r}: row {row}, column {given.id!r}: {value!r} occurs twice")
-    ids = list(map(str, read_column(given.labels, given.id, given.format).tolist()))
+    ids = list(map(str, read_column(given.labels, id_column, given.format).tolist()))
     for row, value in enumerate(ids):
         if value not in rows:
             raise ValueError(f"{given.labels!r}: row {row}, column {given.id!r}: {value!r} has no truth")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.files.columns import chosen_columns
-from diffpeaks.files.contract import Ids, Results, Samples, Source, Wanted, extra, one_of
+from diffpeaks.files.contract import Choice, Ids, Results, Samples, Source, Wanted, extra, one_of
 from diffpeaks.files.numbers import check_integers
 
 EXTRA = ("pyarrow", "parquet")
@@ -50,9 +50,9 @@ def read(source: Source, wanted: Wanted, opener: _Opener) -> Samples:
     return Samples(X, columns, Ids(wanted.id, _values(source, wanted.id, table.column(wanted.id))))
 
 
-def column(source: Source, name: str | None, opener: _Opener) -> NDArray[Any]:
+def column(source: Source, choice: Choice, opener: _Opener) -> NDArray[Any]:
     with _opened(source, opener) as (names, read_columns):
-        name = one_of(source, names, name, "column", "an option")
+        name = one_of(source, names, choice, "column")
         return _values(source, name, read_columns([name]).column(name))
 
 

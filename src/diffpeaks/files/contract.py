@@ -41,6 +41,21 @@ class Wanted(NamedTuple):
     header: bool | None = None
 
 
+class Choice(NamedTuple):
+    """One column or array of a file.
+
+    Attributes
+    ----------
+    name : what it is called; None stands for the only one
+    option : the option that names it
+    beside : one that it is not, unless it is named
+    """
+
+    name: str | None
+    option: str
+    beside: str | None = None
+
+
 class Ids(NamedTuple):
     """What tells samples apart, and what it is called."""
 
@@ -54,6 +69,14 @@ class Samples(NamedTuple):
     X: Any
     columns: tuple[str, ...] | None = None
     ids: Ids | None = None
+
+
+def check_present(name: str) -> None:
+    """Refuse the name of a folder, or of nothing."""
+    if Path(name).is_dir():
+        raise IsADirectoryError(f"{name!r} is a folder; give the files in it")
+    if not Path(name).exists():
+        raise FileNotFoundError(f"there is no file {name!r}")
 
 
 @dataclass(frozen=True)
@@ -71,11 +94,8 @@ class Source:
             source = cls("standard input", None, sys.stdin.buffer.read())
             is_empty = not source.content
         else:
+            check_present(name)
             source = cls(name, Path(name))
-            if Path(name).is_dir():
-                raise IsADirectoryError(f"{name!r} is a folder; give the files in it")
-            if not Path(name).exists():
-                raise FileNotFoundError(f"there is no file {name!r}")
             is_empty = Path(name).is_file() and not Path(name).stat().st_size
         if is_empty:
             raise source.fault("is empty, it has 0 bytes")
@@ -108,7 +128,7 @@ class Format:
     suffixes: tuple[str, ...]
     takes: tuple[str, ...]
     read: Callable[[Source, Wanted], Samples]
-    column: Callable[[Source, str | None], NDArray[Any]]
+    column: Callable[[Source, Choice], NDArray[Any]]
     write: Callable[[BinaryIO, Results, Path | None], None] | None = None
     writes_from: tuple[str, ...] = ()
     needs: tuple[str, str] | None = None
@@ -139,15 +159,19 @@ def as_column(source: Source, values: Any, what: str) -> NDArray[Any]:
     return column
 
 
-def one_of(source: Source, names: Sequence[str], name: str | None, what: str, option: str) -> str:
+def one_of(source: Source, names: Sequence[str], choice: Choice, what: str) -> str:
     """The one that was asked for, or the only one there is."""
-    if name is None and len(names) == 1:
-        return names[0]
-    if name is None:
-        raise source.fault(f"has {len(names)} {what}s, {shown(names)}; name one with {option}")
-    if name not in names:
-        raise source.fault(f"has no {what} {name!r}; there are {shown(names)}")
-    return name
+    if choice.name is not None:
+        if choice.name not in names:
+            raise source.fault(f"has no {what} {choice.name!r}; there are {shown(names)}")
+        return choice.name
+    others = [name for name in names if name != choice.beside]
+    if len(others) != 1:
+        beside = "" if choice.beside is None else f" beside {choice.beside!r}"
+        raise source.fault(
+            f"has {len(others)} {what}s{beside}, {shown(others)}; name one with {choice.option}"
+        )
+    return others[0]
 
 
 def shown(names: Sequence[str], most: int = 8) -> str:

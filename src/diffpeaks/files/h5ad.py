@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.files.columns import check_column
-from diffpeaks.files.contract import Ids, Results, Samples, Source, Wanted, extra, one_of, shown
+from diffpeaks.files.contract import Choice, Ids, Results, Samples, Source, Wanted, extra, one_of, shown
 
 EXTRA = ("anndata.io", "h5ad")
 PREFIX = "diffpeaks_"  # of the columns that are written, so that none of another origin is replaced
@@ -36,10 +36,10 @@ def read(source: Source, wanted: Wanted) -> Samples:
     return Samples(X, None, Ids(wanted.id, np.asarray(obs[wanted.id])))
 
 
-def column(source: Source, name: str | None) -> NDArray[Any]:
+def column(source: Source, choice: Choice) -> NDArray[Any]:
     with _opened(source) as (h5, read_elem):
         obs = read_elem(h5["obs"])
-    return np.asarray(obs[one_of(source, list(obs.columns), name, "column", "an option")])
+    return np.asarray(obs[one_of(source, list(obs.columns), choice, "column")])
 
 
 def write(file: BinaryIO, results: Results, origin: Path | None) -> None:

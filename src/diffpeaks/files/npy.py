@@ -8,16 +8,16 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks.files.contract import Results, Samples, Source, Wanted, as_column
+from diffpeaks.files.contract import Choice, Results, Samples, Source, Wanted, as_column
 
 
 def read(source: Source, wanted: Wanted) -> Samples:
     return Samples(_array(source))
 
 
-def column(source: Source, name: str | None) -> NDArray[Any]:
-    if name is not None:
-        raise source.fault(f"an array has no column {name!r}; leave the name away")
+def column(source: Source, choice: Choice) -> NDArray[Any]:
+    if choice.name is not None:
+        raise source.fault(f"an array has no column {choice.name!r}; leave the name away")
     return as_column(source, _array(source), "the array")
 
 

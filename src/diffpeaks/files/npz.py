@@ -11,25 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks.files.contract import BadFileError, Ids, Samples, Source, Wanted, as_column, one_of
+from diffpeaks.files.contract import BadFileError, Choice, Ids, Samples, Source, Wanted, as_column, one_of
 
 
 def read(source: Source, wanted: Wanted) -> Samples:
     with _archive(source) as archive:
-        names = [name for name in archive.files if name != wanted.id]
-        X = archive[one_of(source, names, wanted.key, "array", "--key")]
+        X = archive[one_of(source, archive.files, Choice(wanted.key, "--key", wanted.id), "array")]
         if wanted.id is None:
             return Samples(X)
-        return Samples(X, None, Ids(wanted.id, _column_of(source, archive, wanted.id)))
+        return Samples(X, None, Ids(wanted.id, _column_of(source, archive, Choice(wanted.id, "--id"))))
 
 
-def column(source: Source, name: str | None) -> NDArray[Any]:
+def column(source: Source, choice: Choice) -> NDArray[Any]:
     with _archive(source) as archive:
-        return _column_of(source, archive, name)
+        return _column_of(source, archive, choice)
 
 
-def _column_of(source: Source, archive: Any, name: str | None) -> NDArray[Any]:
-    name = one_of(source, archive.files, name, "array", "an option")
+def _column_of(source: Source, archive: Any, choice: Choice) -> NDArray[Any]:
+    name = one_of(source, archive.files, choice, "array")
     return as_column(source, archive[name], f"the array {name!r}")
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffpeaks.files.contract import Samples, Source
+from diffpeaks.files.contract import BadFileError, Samples, Source
 
 _BLOCK_VALUES = 1 << 20  # looked at together, so that a mapped file is never in memory as a whole
-_EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
+EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
 
 
 def as_floats(source: Source, samples: Samples) -> Any:
@@ -31,23 +31,28 @@ def as_floats(source: Source, samples: Samples) -> Any:
 
 def check_integers(source: Source, X: Any, columns: tuple[str, ...] | None) -> None:
     """Refuse integers that a float64 would change."""
-    found = _first(X, lambda values: (values > _EXACT_INTEGERS) | (values < -_EXACT_INTEGERS))
+    found = _first(X, lambda values: (values > EXACT_INTEGERS) | (values < -EXACT_INTEGERS))
     if found is not None:
-        raise source.fault(
-            f"{_place(found, columns)}: {X[found]} is beyond {_EXACT_INTEGERS}, up to where a float64 holds "
-            "every integer; if it is an id, name it with --id"
-        )
+        raise inexact_integer(source, _place(found, columns), X[found])
 
 
-def check_finite(source: Source, X: Any, columns: tuple[str, ...] | None) -> None:
-    """Refuse NaN, which stands for what is missing, and infinity."""
-    found = _first(X, lambda values: ~np.isfinite(values))
-    if found is not None:
-        what = "the value is missing" if np.isnan(X[found]) else f"the value is {X[found]}"
-        raise source.fault(
-            f"{_place(found, columns)}: {what}; leave the row away or fill it in, or use --metric "
-            "nan_euclidean where values are missing"
-        )
+def inexact_integer(source: Source, place: str, value: Any) -> BadFileError:
+    return source.fault(
+        f"{place}: {value} is beyond {EXACT_INTEGERS}, up to where a float64 holds every integer; if it is "
+        "an id, name it with --id"
+    )
+
+
+def check_finite(source: Source, X: Any, columns: tuple[str, ...] | None, may_miss: bool) -> None:
+    """Refuse infinity and, unless values may miss, NaN, which stands for one that does."""
+    found = _first(X, np.isinf if may_miss else lambda values: ~np.isfinite(values))
+    if found is None:
+        return
+    if np.isnan(X[found]):
+        problem = "missing; leave the row away or fill it in, or use --metric nan_euclidean"
+    else:
+        problem = f"{X[found]}; leave the row away or give it a finite value"
+    raise source.fault(f"{_place(found, columns)}: the value is {problem}")
 
 
 def _first(X: Any, is_bad: Callable[[Any], Any]) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks.files.contract import Samples, Source, Wanted
+from diffpeaks.files.contract import Choice, Samples, Source, Wanted
 
 _NUMBER = np.dtype("<f4")
 
@@ -30,5 +30,5 @@ def read(source: Source, wanted: Wanted) -> Samples:
     return Samples(np.memmap(source.path, _NUMBER, mode="r", shape=(n_rows, width)))
 
 
-def column(source: Source, name: str | None) -> NDArray[Any]:
+def column(source: Source, choice: Choice) -> NDArray[Any]:
     raise source.fault("raw float32 numbers hold no labels; use another format")

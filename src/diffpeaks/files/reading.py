@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.files.contract import STANDARD_INPUT, Format, Ids, Samples, Source, Wanted
+from diffpeaks.files.contract import STANDARD_INPUT, Choice, Format, Ids, Samples, Source, Wanted
 from diffpeaks.files.formats import FORMATS, format_of
 from diffpeaks.files.numbers import as_floats, check_finite
 
@@ -30,11 +30,11 @@ def read_samples(
     return parts[0] if len(parts) == 1 else _stacked(names, parts)
 
 
-def read_column(name: str, column: str | None, format: str | None = None) -> NDArray[Any]:
-    """One column of a file, of any values; None stands for its only one."""
+def read_column(name: str, choice: Choice, format: str | None = None) -> NDArray[Any]:
+    """One column of a file, of any values."""
     found = _format(name, format)
     found.check_installed()
-    return found.column(Source.of(name), column)
+    return found.column(Source.of(name), choice)
 
 
 def label_column(name: str, format: str | None = None) -> str | None:
@@ -65,8 +65,7 @@ def _read(name: str, wanted: Wanted, format: Format, may_miss: bool) -> Samples:
     X = as_floats(source, samples)
     if samples.ids is not None and len(samples.ids.values) != X.shape[0]:
         raise source.fault(f"there are {len(samples.ids.values)} ids for {X.shape[0]} samples")
-    if not may_miss:
-        check_finite(source, X, samples.columns)
+    check_finite(source, X, samples.columns, may_miss)
     return samples._replace(X=X)
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.files.columns import check_names, chosen_columns
-from diffpeaks.files.contract import Ids, Results, Samples, Source, Wanted, one_of
+from diffpeaks.files.contract import Choice, Ids, Results, Samples, Source, Wanted, one_of
+from diffpeaks.files.numbers import EXACT_INTEGERS, inexact_integer
 
 
 def read(source: Source, wanted: Wanted, delimiter: str) -> Samples:
@@ -28,10 +29,10 @@ def read(source: Source, wanted: Wanted, delimiter: str) -> Samples:
     return Samples(X, columns, None if wanted.id is None else Ids(wanted.id, _as_text(ids)))
 
 
-def column(source: Source, name: str | None, delimiter: str) -> NDArray[Any]:
+def column(source: Source, choice: Choice, delimiter: str) -> NDArray[Any]:
     with _table(source, delimiter, header=True) as table:
         check_names(source, table.names)
-        place = table.names.index(one_of(source, table.names, name, "column", "an option"))
+        place = table.names.index(one_of(source, table.names, choice, "column"))
         return _as_text([cells[place] for cells in table])
 
 
@@ -99,14 +100,8 @@ class _Table:
         first, *others = places
         pick = itemgetter(first, *others) if others else itemgetter(slice(first, first + 1))
         for row, cells in enumerate(self):
-            picked = pick(cells)
-            try:
-                if "_" in "".join(picked):
-                    raise ValueError("Python would read 1_0 as 10")
-                values.extend(map(float, picked))
-            except ValueError:
-                del values[row * len(places) :]
-                values.extend(self._number(row, place, cells[place]) for place in places)
+            plain = _plain_numbers(pick(cells))
+            values.extend(plain or [self._number(row, place, cells[place]) for place in places])
             if id_place is not None:
                 ids.append(cells[id_place])
         return np.frombuffer(values, np.float64).reshape(-1, len(places)), ids
@@ -114,12 +109,32 @@ class _Table:
     def _number(self, row: int, place: int, cell: str) -> float:
         if not cell.strip():
             return np.nan
+        where = f"row {row} (line {self._reader.line_num}), column {self.names[place]!r}"
         if not _is_number(cell):
             raise self._source.fault(
-                f"row {row} (line {self._reader.line_num}), column {self.names[place]!r}: {cell!r} is no "
-                "number; repair it, or name the columns of numbers with --columns and that of ids with --id"
+                f"{where}: {cell!r} is no number; repair it, or name the columns of numbers with --columns "
+                "and that of ids with --id"
             )
+        if _is_inexact_integer(cell):
+            raise inexact_integer(self._source, where, cell.strip())
         return float(cell)
+
+
+def _plain_numbers(cells: Sequence[str]) -> list[float] | None:
+    """The numbers of a row, or None where one of its cells must be looked at alone."""
+    try:
+        numbers = list(map(float, cells))
+    except ValueError:
+        return None
+    # Python would read 1_0 as 10; a NaN that comes first is the maximum, and fails the comparison
+    is_plain = "_" not in "".join(cells) and max(map(abs, numbers)) < EXACT_INTEGERS
+    return numbers if is_plain else None
+
+
+def _is_inexact_integer(cell: str) -> bool:
+    digits = cell.strip().lstrip("+-").lstrip("0")
+    is_long = len(digits) > len(str(EXACT_INTEGERS))  # Python refuses to read thousands of digits
+    return digits.isdecimal() and (is_long or int(digits) > EXACT_INTEGERS)
 
 
 def _is_number(cell: str) -> bool:

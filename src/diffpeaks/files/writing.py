@@ -22,10 +22,15 @@ def check_destination(path: str, inputs: Sequence[str] = (), is_table: bool = Tr
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"the folder {str(folder)!r} cannot be written; give another")
     for name in inputs:
-        if name != STANDARD_INPUT and os.path.realpath(name) == os.path.realpath(path):
+        if name != STANDARD_INPUT and is_same_file(name, path):
             raise ValueError(f"{path!r} is an input, which would be replaced; give another name")
     if is_table:
         _check_format(path, inputs)
+
+
+def is_same_file(name: str, other: str) -> bool:
+    """Whether two names lead to one place, where there may be no file yet."""
+    return os.path.realpath(name) == os.path.realpath(other)
 
 
 def _check_format(path: str, inputs: Sequence[str]) -> None:
