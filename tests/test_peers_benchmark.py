@@ -19,7 +19,7 @@ import systems  # noqa: E402
 import worker  # noqa: E402
 from run import jobs, told  # noqa: E402
 from scoring import scores  # noqa: E402
-from table import tables  # noqa: E402
+from table import Results, mean_table, tables  # noqa: E402
 
 
 def line(system, name, bcubed=50.0, ami=40.0, **other):
@@ -188,3 +188,23 @@ def test_means_of_a_whole_half_have_no_count():
 def test_lines_of_the_neighbours_benchmark_are_records_too():
     records = Records(BENCHMARKS / "results" / "neighbors.jsonl", mark="kind")
     assert records.of(kind="timed", system="diffpeaks", set="mnist")
+
+
+def test_the_means_in_the_documents_are_those_of_the_results():
+    lines = Records(BENCHMARKS / "results" / "peers.jsonl").lines
+    page = BENCHMARKS.parent / "docs" / "peers.md"
+    assert mean_table(Results(lines, "scores")) in page.read_text()
+
+
+def test_the_default_is_above_every_peer_on_the_sets_that_both_can_do():
+    lines = Records(BENCHMARKS / "results" / "peers.jsonl").lines
+    scored = {(line["system"], line["set"]): (line["bcubed"], line["ami"]) for line in lines if "ami" in line}
+    every_set = [*sets.GROUPS["uci"], *sets.GROUPS["shapes"]]
+
+    def mean(system, names):
+        return np.mean([scored[system, name] for name in names], axis=0)
+
+    assert (mean("diffpeaks", every_set) >= (77, 63)).all()
+    for system in {line["system"] for line in lines} - {"diffpeaks"}:
+        names = [name for name in every_set if (system, name) in scored]
+        assert (mean("diffpeaks", names) > mean(system, names)).all(), system
