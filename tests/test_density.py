@@ -203,9 +203,9 @@ def test_values_and_functions_as_density():
 def test_auto_is_readable_and_takes_the_whole_of_a_given_graph():
     X = general_position(8, 64)
     fitted = LocalContrast().fit(X)
-    assert fitted.n_neighbors_ == 16
+    assert fitted.n_neighbors_ == 12
     distances = np.sort(reference.euclidean_distances(X), axis=1)
-    assert fitted.radius_ == pytest.approx(np.median(distances[:, 15]))
+    assert fitted.radius_ == pytest.approx(np.median(distances[:, 11]))
     graph = neighbor_graph(X, radius=1.3)
     given_graph = NaiveDensity(metric="precomputed").fit(graph)
     np.testing.assert_array_equal(given_graph.density_, graph.degrees)

@@ -36,7 +36,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         Whether a sample that is no core joins its nearest core neighbour; otherwise it is noise.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 2.75 log2(n).
+        for functions. "auto" is 2 log2(n).
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 

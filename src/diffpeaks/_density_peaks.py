@@ -49,7 +49,8 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         hill for each connected part of the graph.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 2.75 log2(n).
+        for functions. "auto" is 2.75 log2(n) of n distinct samples for the default density, and 2 log2(n)
+        for the others.
     halo : bool
         Keep the cores only: samples below the densest border sample of their cluster become noise.
     min_cluster_size : int

@@ -17,7 +17,7 @@ from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
 
 _ERROR_WORK = 1 << 25  # multiplications that are spent on errors: all of them exact on some hundred points
-_FEWEST_DRAWS = 4  # on many points, over which the errors average
+_FEWEST_DRAWS = 2  # on many points, over which the errors average
 _COLUMNS = 64  # that are sent over the graph at a time
 MAX_LIMIT_ENTRIES = np.iinfo(np.int32).max  # scipy finds connected components on 32-bit offsets
 

@@ -14,6 +14,11 @@ from diffpeaks.graph import NeighborGraph, offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 
 
+def automatic_n_neighbors(n_places: int) -> int:
+    """2.75 log2(n): more than links want, since a density averages over them."""
+    return min(n_places, max(2, round(2.75 * np.log2(max(n_places, 2)))))
+
+
 @dataclass(frozen=True, eq=False)
 class Places:
     """The places of some samples, and how to come back from places to samples.
@@ -51,9 +56,10 @@ class Places:
         return cls(points.restricted(first), together / together.mean(), first, number)
 
     def n_neighbors(self, asked: Any) -> Any:
-        """Places that are as many samples as asked for, or all there are; "auto" is left to the density."""
+        """Places that are as many samples as asked for, or all there are; of a graph "auto" is whole rows."""
         if isinstance(asked, str):
-            return asked
+            is_graph = isinstance(self.points, GivenGraph)
+            return asked if is_graph else automatic_n_neighbors(self.points.n_samples)
         n_samples = self.points.n_samples if self.number is None else len(self.number)
         return min(check_n_neighbors(asked, n_samples), self.points.n_samples)
 

@@ -30,7 +30,7 @@ class NaiveDensity(GraphDensity):
     Parameters
     ----------
     radius : float or "auto"
-        "auto" is the median distance to the 2.75 log2(n)-th neighbour.
+        "auto" is the median distance to the 2 log2(n)-th neighbour.
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`. None is its default,
         or what a clusterer that uses the density says.
@@ -85,7 +85,7 @@ class LocalContrast(GraphDensity):
     radius : float or "auto"
         Radius of the naive density; "auto" is the median distance to the `n_neighbors`-th neighbour.
     n_neighbors : int or "auto"
-        Neighbours to compare with, the sample itself counted; "auto" is 2.75 log2(n).
+        Neighbours to compare with, the sample itself counted; "auto" is 2 log2(n).
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`. None is its default,
         or what a clusterer that uses the density says.

@@ -52,7 +52,7 @@ class KernelDiffusion(GraphDensity):
     Parameters
     ----------
     n_neighbors : int or "auto"
-        Neighbours of the asymmetric kernel, the sample itself counted; "auto" is 2.75 log2(n). With a
+        Neighbours of the asymmetric kernel, the sample itself counted; "auto" is 2 log2(n). With a
         radius they only set the scale of `bandwidth="local"` and of `radius="auto"`.
     radius : float, "auto" or None
         Ball of the symmetric kernel; "auto" is the median distance to the `n_neighbors`-th neighbour.

@@ -37,7 +37,7 @@ class SharedNeighborDensity(GraphDensity):
     Parameters
     ----------
     n_neighbors : int or "auto"
-        Length of the lists that are compared, the sample itself counted; "auto" is 2.75 log2(n). Two samples
+        Length of the lists that are compared, the sample itself counted; "auto" is 2 log2(n). Two samples
         that list each other therefore share at least 2.
     min_shared : int or "auto"
         "auto" is half of the neighbours, rounded up.

@@ -23,11 +23,6 @@ from diffpeaks.order import NO_POINT
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
 
-def automatic_n_neighbors(n_samples: int) -> int:
-    """2.75 log2(n): enough for a density, few enough to stay local."""
-    return min(n_samples, max(2, round(2.75 * np.log2(max(n_samples, 2)))))
-
-
 class PointSet:
     """Points in a space, with the search that was chosen for them."""
 
@@ -134,7 +129,8 @@ class PointSet:
         return parent, delta
 
     def automatic_n_neighbors(self) -> int:
-        return automatic_n_neighbors(self.n_samples)
+        """2 log2(n): enough for a density, few enough to stay local."""
+        return min(self.n_samples, max(2, round(2 * np.log2(max(self.n_samples, 2)))))
 
     def typical_distance(self, random: np.random.RandomState) -> float:
         """Median distance between two points drawn at random."""
