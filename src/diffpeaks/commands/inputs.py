@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from diffpeaks.files import FORMATS, Samples, Wanted, read_samples
+from diffpeaks.progress import stage
 
 _MAY_MISS = "nan_euclidean"  # the metric with a meaning for values that are missing
 
@@ -36,6 +37,7 @@ def add_format(parser: argparse._ActionsContainer) -> None:
     )
 
 
+@stage("reading")
 def samples_of(given: argparse.Namespace, metric: str) -> Samples:
     """The samples that the arguments name."""
     wanted = Wanted(tuple(given.columns or ()), given.id, given.key, given.width, given.header)
