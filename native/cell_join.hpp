@@ -196,7 +196,7 @@ void cell_join(const Kernel& kernel, const Cells& cells, const ExactDistances<Re
         return BlockJoin<Real, Coordinate, Goal>(kernel, cells, distances, of, make_goal());
     };
     if (probing.n_probes == 0) {
-        return parallel_chunks(blocks.n_blocks, n_threads, [&] {
+        return parallel_chunks(blocks.n_blocks, n_threads, whole_loop, [&] {
             return [&, join = make_join(coordinates)](std::int64_t block) mutable {
                 visit_all(join, kernel, cells, blocks, block);
             };

@@ -16,10 +16,12 @@ struct Observer {
 
 inline Observer observer;
 
-// The part of a loop that some chunks are.
+// The part of a loop that some chunks are; by default they only prepare one, and can be interrupted.
 struct LoopPart {
-    double begin = 0, end = 1;
+    double begin = 0, end = 0;
 };
+
+inline constexpr LoopPart whole_loop{0, 1};
 
 // To be called on the thread that runs the loop: only there Python's interrupts arrive.
 inline void tell_observer(const LoopPart& part, std::int64_t n_done, std::int64_t n_chunks) {

@@ -140,6 +140,13 @@ def stage(name: str, total: int = 1) -> Iterator[Stage]:
 
 
 @contextmanager
+def loop_stage(name: str, total: int) -> Iterator[None]:
+    """A stage that is one loop inside, compiled or a stage of its own, which says how far it is."""
+    with stage(name, total) as done, done.part(total):
+        yield
+
+
+@contextmanager
 def listening(callback: Callback | None) -> Iterator[None]:
     """Tell the callback of every stage inside, after those who listen already; None changes nothing.
 

@@ -14,7 +14,7 @@ from diffpeaks._sklearn_compat import Interval, validated, whole_fit, with_input
 from diffpeaks._validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet, check_features, searchable
-from diffpeaks.progress import stage
+from diffpeaks.progress import loop_stage
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "metric": [str, callable],
@@ -115,7 +115,7 @@ class GraphDensity(BaseEstimator):
         self.graph_ = graph
         self.n_neighbors_: Any = needs.n_neighbors
         self.radius_: Any = needs.radius
-        with stage("density", graph.n_samples) as done, done.part(graph.n_samples):
+        with loop_stage("density", graph.n_samples):
             self.density_ = self.estimate(graph, needs)
         return self
 

@@ -17,7 +17,7 @@ from diffpeaks.neighbors.cells import NO_CELL, SAMPLE_PER_CELL, members_by_cell
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, scattered, with_rows
 from diffpeaks.neighbors.coordinates import FEWEST_FEATURES, Workload, padded
 from diffpeaks.neighbors.join import BLOCK_QUERIES, CellJoin, checked_measure
-from diffpeaks.progress import stage
+from diffpeaks.progress import loop_stage, stage
 
 _CELL_SIZE = 512
 _BALL_BLOCKS = 4  # for each thread at a time
@@ -117,14 +117,15 @@ class CellSearch(ExactSearch):
     def _nearest_by_cells(self, queries: Any, n_neighbors: int) -> Neighbors:
         n_nearest = min(n_neighbors, self._locations.n_locations)
         join = self._cells(n_nearest)
-        with stage("neighbours", len(queries)) as done, done.part(len(queries)):
-            rows = join.nearest(join.queries(queries), n_nearest)
+        asked = join.queries(queries)
+        with loop_stage("neighbours", len(queries)):
+            rows = join.nearest(asked, n_nearest)
         return self._locations.nearest_points(rows, n_neighbors)
 
     def _all_nearest(self, n_nearest: int) -> Neighbors:
         """Nearest members of all members; a row that belongs to none is empty."""
-        join, n_samples = self._cells(n_nearest), self._locations.n_samples
-        with stage("neighbours", n_samples) as done, done.part(n_samples):
+        join = self._cells(n_nearest)
+        with loop_stage("neighbours", self._locations.n_samples):
             return join.nearest(join.members(), n_nearest)
 
     def within(self, queries: Any, radius: float) -> Neighbors:
@@ -204,8 +205,8 @@ class ApproximateCellSearch(CellSearch):
         calibrated = self._calibration(n_nearest)
         if calibrated is None:
             return super()._all_nearest(n_nearest)
-        join, n_samples = self._cells(n_nearest), self._locations.n_samples
-        with stage("neighbours", n_samples) as done, done.part(n_samples):
+        join = self._cells(n_nearest)
+        with loop_stage("neighbours", self._locations.n_samples):
             rows = calibrated.found(join.members())
             self._complete(rows, n_nearest)
         return rows

@@ -11,7 +11,7 @@ from diffpeaks._native import kd_tree, sort_rows
 from diffpeaks._validation import check_graph_size
 from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, check_representable
-from diffpeaks.progress import stage
+from diffpeaks.progress import loop_stage
 
 if TYPE_CHECKING:
     from diffpeaks._native import KDTree
@@ -56,7 +56,7 @@ class TreeSearch(ExactSearch):
         indices = np.empty(len(queries) * n_neighbors, np.int32)
         distances = np.empty(len(queries) * n_neighbors, self.space.dtype)
         asked = queries, order, n_neighbors, self._measure
-        with stage("neighbours", len(queries)) as done, done.part(len(queries)):
+        with loop_stage("neighbours", len(queries)):
             self._tree.nearest(*asked, indices, distances, self.n_threads)
         check_representable(distances[n_neighbors - 1 :: n_neighbors])
         return Neighbors(np.arange(len(queries) + 1, dtype=np.int64) * n_neighbors, indices, distances)
@@ -92,13 +92,13 @@ class TreeSearch(ExactSearch):
         queries = np.ascontiguousarray(queries)
         counts = np.empty(len(queries), np.int64)
         asked = queries, order, radii, self._measure
-        with stage("ball sizes", len(queries)) as done, done.part(len(queries)):
+        with loop_stage("ball sizes", len(queries)):
             tree.counts(*asked, counts, self.n_threads)
         indptr = offsets(counts)
         check_graph_size(max(1, len(queries)), int(indptr[-1]))
         indices = np.empty(indptr[-1], np.int32)
         distances = np.empty(indptr[-1], self.space.dtype)
-        with stage("neighbours", len(queries)) as done, done.part(len(queries)):
+        with loop_stage("neighbours", len(queries)):
             tree.balls(*asked, indptr, indices, distances, self.n_threads)
         return Neighbors(indptr, indices, distances)
 
