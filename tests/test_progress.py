@@ -343,7 +343,7 @@ def test_durations_for_the_eye(seconds, text):
 
 def test_lines_for_the_eye():
     assert running(Progress("neighbours", 500, 2000, 10.0)) == "neighbours 25%, 50/s, 30 s left"
-    assert running(Progress("cut", 0, 1, 0.0)) == "cut ..."
+    assert running(Progress("cut", 0, 1, 0.0)) == running(Progress("cut", 1, 1, 4.0)) == "cut ..."
     assert ended(Progress("neighbours", 2000, 2000, 40.0)) == "neighbours: 2,000 in 40 s, 50/s"
     assert ended(Progress("cut", 1, 1, 4.0)) == "cut: 4.0 s"
 

@@ -72,8 +72,8 @@ def reported(verbose: bool, callback: Callback | None) -> Iterator[None]:
 
 
 def running(progress: Progress) -> str:
-    """A stage that is not at its end, in one line."""
-    if progress.remaining is None:
+    """A stage while it is shown, in one line."""
+    if progress.remaining is None or progress.total == 1:
         return f"{progress.stage} ..."
     percent = 100 * progress.done // progress.total
     return f"{progress.stage} {percent}%, {_rate(progress)}, {duration(progress.remaining)} left"
@@ -81,7 +81,7 @@ def running(progress: Progress) -> str:
 
 def ended(progress: Progress) -> str:
     """A stage that is at its end, in one line."""
-    if progress.total <= 1:
+    if progress.total == 1:
         return f"{progress.stage}: {duration(progress.seconds)}"
     return f"{progress.stage}: {progress.total:,} in {duration(progress.seconds)}, {_rate(progress)}"
 
