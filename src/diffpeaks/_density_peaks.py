@@ -19,10 +19,12 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.insights import PeakInsights
 from diffpeaks.lone import lone_samples_linked
 from diffpeaks.model_file import SavedModel
+from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.noise import FATES, Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
 from diffpeaks.peaks import PeakForest, complete_forest, hill_links, peak_forest, peak_labels, without_halo
 from diffpeaks.places import Places
 from diffpeaks.progress import Callback, stage
+from diffpeaks.smoothing import Smoothing, smoothed
 
 DEFAULT_STEPS = 3
 
@@ -71,6 +73,9 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         0 to `n_clusters_` - 1 in the order of peak density, singletons of noise last; -1 is noise.
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
+    smoothing_ : Smoothing or None
+        By how much samples were moved, None where they stay. Density, graph and cut are those of the moved
+        samples.
     peak_indices_ : array of shape (n_clusters_,)
     n_clusters_ : int
     cut_ : Cut
@@ -103,6 +108,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         "halo": ["boolean"],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
         "noise": [StrOptions(FATES)],
+        "smooth": ["boolean", StrOptions({"auto"})],
         "random_state": ["random_state"],
         **CLUSTERER_CONSTRAINTS,
     }
@@ -118,6 +124,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         halo: bool = False,
         min_cluster_size: int = 1,
         noise: str = "keep",
+        smooth: bool | str = "auto",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
@@ -134,6 +141,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         self.halo = halo
         self.min_cluster_size = min_cluster_size
         self.noise = noise
+        self.smooth = smooth
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
@@ -156,15 +164,20 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
             the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
         self._points = points_of(self, X)
-        self._places = self._settled_places(sample_weight)
-        default = KernelDiffusion(self._places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
+        self._places, self.smoothing_ = self._smoothed(self._settled_places(sample_weight))
+        places, self._by_default = self._places, self.density is None
+        default = KernelDiffusion(places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
         self.density_estimator_ = fitted_density(
-            self.density, default, self, self._places.points, self._places.weights
+            self.density,
+            default,
+            self,
+            places.points,
+            places.weights,
+            places.graph if self._by_default else None,
         )
         self.graph_ = self._places.graph_of_samples(self.density_estimator_.graph_)
         self.density_ = self._places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
-        self._by_default = self.density is None
         self._fitted = {name: getattr(self, name) for name in at_fit}
         self._complete: PeakForest | None = None
         self._automatic: Cut | None = None
@@ -185,6 +198,16 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
                 f"sample_weight is given, but density={self.density!r} counts samples; use density=None"
             )
         return Places(self._points)
+
+    def _smoothed(self, places: Places) -> tuple[Places, Smoothing | None]:
+        if self.smooth == "auto" and (self.density is not None or self.max_link is not None):
+            return places, None
+        if self.smooth is True and not places.points.can_move:
+            raise ValueError(
+                "smooth=True needs dense points and metric='euclidean' or 'cosine', where means are points; "
+                f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
+            )
+        return smoothed(places, self.n_neighbors, self.random_state) if self.smooth else (places, None)
 
     def recut(
         self,
@@ -266,8 +289,12 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         if self._complete is None:
             # along all neighbours: what links of hills leave out may be the nearest denser sample
             forest = self._forest_along(self.graph_, np.inf)
-            self._complete = complete_forest(forest, self._points, self.graph_.n_neighbors or 1)
+            self._complete = complete_forest(forest, self._seen(), self.graph_.n_neighbors or 1)
         return self._complete
+
+    def _seen(self) -> PointSet | GivenGraph:
+        """The samples where the density sees them."""
+        return self._points if self.smoothing_ is None else self._places.all_points()
 
     def _noise_policy(self, **given: Any) -> NoisePolicy:
         """What is given, and the rest as at the fit."""
@@ -294,7 +321,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
 
     def _links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
         complete = self._complete_forest()
-        return links_out_of_noise(is_noise, complete, self._points, self.graph_.n_neighbors or 1)
+        return links_out_of_noise(is_noise, complete, self._seen(), self.graph_.n_neighbors or 1)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)
