@@ -25,10 +25,10 @@ def moved_by_loops(x, own, X, masses, smoothing):
     nearest = np.argsort(lengths, kind="stable")[: smoothing.n_neighbors - 1]
     total, mean = own, own * x
     for j in nearest:
-        if lengths[j] < smoothing.max_link:
-            weight = masses[j] * np.exp(-((lengths[j] / lengths[nearest[-1]]) ** 2))
-            total, mean = total + weight, mean + weight * X[j]
-    return smoothing.kept * x + (1 - smoothing.kept) * mean / total
+        weight = masses[j] * np.exp(-((lengths[j] / lengths[nearest[-1]]) ** 2))
+        total, mean = total + weight, mean + weight * (X[j] if lengths[j] < smoothing.max_link else x)
+    moved = smoothing.kept * x + (1 - smoothing.kept) * mean / total
+    return moved if smoothing.radius is None else moved * smoothing.radius / np.sqrt(np.sum(moved**2))
 
 
 def places_after(model):
@@ -160,12 +160,24 @@ def test_directions_move_as_points_on_the_sphere_and_their_links_are_as_long():
     on_sphere, by_angle = DensityPeaks().fit(unit), DensityPeaks(metric="cosine").fit(X)
     assert by_angle.smoothing_.kept == on_sphere.smoothing_.kept
     assert by_angle.smoothing_.dimension == pytest.approx(on_sphere.smoothing_.dimension)
-    places = places_after(on_sphere)
-    places = places / np.linalg.norm(places, axis=1, keepdims=True)
-    np.testing.assert_allclose(places_after(by_angle), places, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(places_after(by_angle), places_after(on_sphere), rtol=1e-9, atol=1e-9)
     plain, angle = (DensityPeaks(smooth=False, metric=metric).fit(unit) for metric in ("euclidean", "cosine"))
     assert np.sqrt(2 * angle.cut_.max_link) == pytest.approx(plain.cut_.max_link)
     assert np.sqrt(2 * angle.cut_.max_lone_link) == pytest.approx(plain.cut_.max_lone_link)
+
+
+def test_samples_on_a_sphere_stay_on_it():
+    X, _ = blobs(200, 12)
+    X *= 7 / np.linalg.norm(X, axis=1, keepdims=True)
+    model = DensityPeaks().fit(X[:150])
+    assert model.smoothing_.radius == pytest.approx(7)
+    new = smoothed_samples(X[150:], model._points, model._places, model.smoothing_)
+    for moved in (places_after(model), new):
+        np.testing.assert_allclose(np.linalg.norm(moved, axis=1), 7)
+    expected = [moved_by_loops(x, 1.0, X[:150], np.ones(150), model.smoothing_) for x in X[150:]]
+    np.testing.assert_allclose(new, expected, rtol=1e-10, atol=1e-12)
+    X[3] *= 1.1
+    assert DensityPeaks().fit(X).smoothing_.radius is None
 
 
 def test_opposite_directions_have_no_mean_and_stay():

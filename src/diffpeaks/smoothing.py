@@ -18,14 +18,16 @@ from diffpeaks._native import weighted_means
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.neighbors.contract import Neighbors
+from diffpeaks.neighbors.euclidean import squared_norms
 from diffpeaks.places import Places
 from diffpeaks.progress import stage
 
-# Neighbours count that are nearer than this share of the typical length between samples, if some are.
+# Samples move towards neighbours nearer than this share of the typical length between samples, if some are.
 REACH_SHARE_OF_TYPICAL = 0.8
 LEAST_NEAR_SHARE = 0.01
 STAYS = 0.9  # who would keep more of its place than that may as well stay
 FEWEST_NEIGHBORS = 4  # the sample itself counted, of which a dimension can be told
+_ONE_LENGTH = 1e-4  # relative differences of lengths that are one but for rounding
 _LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
 
 
@@ -43,13 +45,16 @@ class Smoothing:
     n_neighbors : int
         The sample itself counted.
     max_link : float
-        Neighbours at that distance or farther do not count.
+        No sample is moved towards neighbours at that distance or farther, but keeps their share of its place.
+    radius : float or None
+        The length of all samples, if they have one; they keep it, as a mean would not.
     """
 
     kept: float
     dimension: float
     n_neighbors: int
     max_link: float
+    radius: float | None = None
 
     def moved(
         self, queries: NDArray[Any], own: Any, rows: Neighbors, points: PointSet, masses: Any
@@ -60,10 +65,17 @@ class Smoothing:
             weights *= masses[rows.indices]
         total = own + np.add.reduceat(weights, rows.indptr[:-1])
         weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
+        weights[rows.distances >= np.atleast_1d(self.max_link)] = 0.0  # steps that are not taken
+        stay = 1 - np.add.reduceat(weights, rows.indptr[:-1])
         means = np.empty(queries.shape, queries.dtype)
         table = np.ascontiguousarray(points.space.points)
         weighted_means(table, rows.indptr, rows.indices, weights, means.reshape(-1), points.n_threads)
-        return ((self.kept + (1 - self.kept) * own / total)[:, None] * queries + means).astype(queries.dtype)
+        moved = stay[:, None] * queries + means
+        vanished = ~moved.any(axis=1)  # opposite directions have no mean
+        moved[vanished] = queries[vanished]
+        if self.radius is not None:
+            moved *= (self.radius / np.sqrt(squared_norms(moved)))[:, None]
+        return moved.astype(queries.dtype, copy=False)
 
     def _weights(self, rows: Neighbors, degree: int) -> NDArray[np.float64]:
         """Of neighbours, beside one for the sample itself."""
@@ -71,9 +83,7 @@ class Smoothing:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = rows.distances / np.repeat(reach, np.diff(rows.indptr))
         ratio[np.isnan(ratio)] = 0.0  # of a row without any length
-        weights = np.exp(-(ratio ** (2 / degree)))
-        weights[rows.distances >= np.atleast_1d(self.max_link)] = 0.0
-        return weights
+        return np.exp(-(ratio ** (2 / degree)))
 
 
 def smoothed(places: Places, n_neighbors: Any, random_state: Any) -> tuple[Places, Smoothing | None]:
@@ -153,7 +163,8 @@ def _smoothing_for(points: PointSet, graph: NeighborGraph, random_state: Any) ->
     max_link = REACH_SHARE_OF_TYPICAL**points.degree * points.typical_distance(random)
     if have_concentrated(graph, max_link):
         max_link = np.inf
-    return Smoothing(share_kept(n_neighbors, dimension), dimension, n_neighbors, float(max_link))
+    kept, radius = share_kept(n_neighbors, dimension), _common_length(points.space.points)
+    return Smoothing(kept, dimension, n_neighbors, float(max_link), radius)
 
 
 def _moved_points(
@@ -171,6 +182,11 @@ def _moved_points(
             own = np.ones(len(indptr) - 1) if masses is None else masses[block]
             moved[block] = smoothing.moved(table[block], own, rows, points, masses)
             done(len(indptr) - 1)
-    vanished = ~moved.any(axis=1)  # opposite directions have no mean
-    moved[vanished] = table[vanished]
     return moved
+
+
+def _common_length(table: NDArray[Any]) -> float | None:
+    """The length of all vectors, if it is one."""
+    lengths = np.sqrt(squared_norms(table))
+    longest = float(lengths.max())
+    return longest if longest > 0 and longest - float(lengths.min()) <= _ONE_LENGTH * longest else None

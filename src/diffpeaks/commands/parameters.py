@@ -48,7 +48,10 @@ PARAMETERS = {
     "min_cluster_size": Parameter(int, None, "N", "samples of smaller clusters are noise"),
     "noise": Parameter(str, sorted(FATES), None, "what becomes of noise"),
     "smooth": Parameter(
-        _yes_no_or_auto, None, "{auto,yes,no}", "move samples towards their neighbours where dimensions are many"
+        _yes_no_or_auto,
+        None,
+        "{auto,yes,no}",
+        "move samples towards neighbours where dimensions are many",
     ),
     "metric": Parameter(str, None, "NAME", "a metric of diffpeaks or scikit-learn, such as cosine"),
     "search": Parameter(str, CHOICES, None, "how neighbours are found"),
