@@ -62,6 +62,11 @@ def map_coordinates(
     return _umap(X, metric, random) if how == "umap" else _principal(X, metric, random)
 
 
+def axis_names(how: str) -> tuple[str, str]:
+    """What the coordinates of a map are called."""
+    return ("UMAP 1", "UMAP 2") if how == "umap" else ("first principal axis", "second principal axis")
+
+
 def _points_and_metric(points: PointSet | GivenGraph) -> tuple[Any, Any]:
     if isinstance(points, GivenGraph):
         return np.empty((points.n_samples, 0)), "precomputed"
