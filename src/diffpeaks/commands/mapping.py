@@ -65,7 +65,7 @@ def map_of(given: argparse.Namespace, samples: Samples, points: Any, metric: Any
             f"--map {given.map} needs points, but with --metric precomputed distances alone are known; give "
             f"--coordinates, or --map {_NO_MAP}"
         )
-    return Map(map_coordinates(points, given.map, metric), axis_names(given.map))
+    return Map(map_coordinates(points, given.map, metric), axis_names(points, given.map, metric))
 
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:

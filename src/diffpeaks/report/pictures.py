@@ -18,6 +18,8 @@ from diffpeaks.report.displays import ClusterSizesDisplay, ProminenceDisplay
 _INK = "#010203"  # stands for the colour of the page's text, and is replaced by it
 MAP_NUMBERS = 24  # clusters whose numbers are written on the map
 _MAP_SIZE, _SIDE_SIZE = (9.6, 8.0), (5.2, 3.4)  # inches, of which the page keeps the ratio
+_MOST_DRAWN = 100_000  # samples; of more those that others cover are left out
+_SQUARES = 800  # along the longer side of the map, each smaller than a dot
 _MOST_SHAPES = 500  # samples or hills that are shapes of their own; more are drawn as an image
 _DPI = 180  # of such an image
 _STYLE: dict[Any, Any] = {
@@ -59,13 +61,33 @@ def _draw_map(
     ax: Any,
 ) -> None:
     """Clusters in their colours, the largest with their numbers at their densest samples."""
-    DensityDisplay(coordinates, model.density_, model.labels_).plot(ax=ax)
+    seen = uncovered(coordinates, model.density_)
+    DensityDisplay(coordinates[seen], model.density_[seen], model.labels_[seen]).plot(ax=ax)
     for label in members.largest_first()[:MAP_NUMBERS][::-1]:  # the largest on top
         place = coordinates[members.central(label, 1)[0]]
-        box = {"boxstyle": "round,pad=0.25", "facecolor": cluster_colors(label), "linewidth": 0}
+        box = {
+            "boxstyle": "round,pad=0.25",
+            "facecolor": cluster_colors(label),
+            "edgecolor": "white",
+            "lw": 0.7,
+        }
         ax.annotate(str(label), place, color=ink_on(label), fontsize=10, ha="center", va="center", bbox=box)
     ax.set(xticks=[], yticks=[], xlabel=axis_names[0], ylabel=axis_names[1])
     ax.spines[:].set_visible(False)
+
+
+def uncovered(coordinates: NDArray[Any], density: NDArray[Any]) -> NDArray[np.int64]:
+    """The samples that are seen where denser ones are drawn on top: the densest in each small square.
+
+    Of less than a hundred thousand all are drawn.
+    """
+    if len(density) <= _MOST_DRAWN:
+        return np.arange(len(density))
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+    place = (_SQUARES * ((coordinates - low) / max(float(np.max(high - low)), 1e-300))).astype(np.int64)
+    densest_first = np.argsort(-density, kind="stable")
+    _, first = np.unique((place @ [_SQUARES + 1, 1])[densest_first], return_index=True)
+    return densest_first[first]
 
 
 def _svg(draw: Callable[[Any], object], size: tuple[float, float]) -> str:

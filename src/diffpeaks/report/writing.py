@@ -77,8 +77,7 @@ def write_report(
     if captions.n_samples != n_samples:
         raise ValueError(f"captions are for {captions.n_samples} samples, but the fit has {n_samples}")
     if coordinates is not None:
-        if axis_names is None and isinstance(coordinates, str):
-            axis_names = maps.axis_names(coordinates)
+        axis_names = axis_names or maps.axis_names(model._points, coordinates)
         coordinates = maps.map_coordinates(model._points, coordinates)
     members = members_of(model)
     page = _template().render(
