@@ -183,6 +183,7 @@ def help_of(command, capsys):
 
 SECTIONS = {
     "cluster": ["diffpeaks cluster", "Parameters", "What is read"],
+    "report": ["diffpeaks report", "Parameters", "What is read"],
     "predict": ["diffpeaks predict", "What is read", "What is written"],
     "score": ["diffpeaks score"],
     "info": ["diffpeaks info", "What is read"],

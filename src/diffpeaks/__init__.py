@@ -32,7 +32,13 @@ __all__ = [
     "plan",
 ]
 
-_LATE = ("baselines", "datasets", "metrics", "plotting")  # rooms that are imported when they are first named
+_LATE = (
+    "baselines",
+    "datasets",
+    "metrics",
+    "plotting",
+    "report",
+)  # rooms that are imported when they are first named
 
 
 def __getattr__(name: str) -> ModuleType:
