@@ -113,11 +113,12 @@ class ProminenceDisplay:
         ranks = 1 + np.arange(len(heights))
         finite = np.isfinite(heights)
         level = self.min_prominence or 0.0
-        top = 1.15 * max(heights[finite].max(initial=0.0), level) or 1.0
+        drawn_level = level if level < np.inf else 0.0  # an infinite one has no place
+        top = 1.15 * max(heights[finite].max(initial=0.0), drawn_level) or 1.0
         for is_drawn, marker, y in ((finite, "o", heights), (~finite, "^", np.full(len(heights), top))):
             colors = np.where((heights >= level)[is_drawn], HUES[0], NOISE_COLOR)
             ax.scatter(ranks[is_drawn], y[is_drawn], s=14, c=colors, marker=marker, linewidths=0)
-        if level:
+        if drawn_level:
             ax.axhline(level, color=HUES[4], linestyle="--", linewidth=1)
             _name_line(ax, "cut", level)
         ax.set(xscale="log", xlabel="hills, by rank of prominence", ylabel="prominence (log density)")
