@@ -12,8 +12,9 @@ import pytest
 from clouds import general_position
 from pages import Page
 from PIL import Image
+from sklearn.exceptions import NotFittedError
 
-from diffpeaks import DensityPeaks, neighbor_graph
+from diffpeaks import DensityDBSCAN, DensityPeaks, neighbor_graph
 from diffpeaks.captions import Captions, OutsideFolderError, Pictures
 from diffpeaks.members import members_of
 from diffpeaks.report import content, pictures, write_report
@@ -145,6 +146,10 @@ def test_what_cannot_be_reported_is_refused(out):
         write_report(MODEL, out, n_members=0)
     with pytest.raises(ValueError, match="n_clusters=-1"):
         write_report(MODEL, out, n_clusters=-1)
+    with pytest.raises(TypeError, match="DensityDBSCAN"):
+        write_report(DensityDBSCAN().fit(X), out)
+    with pytest.raises(NotFittedError):
+        write_report(DensityPeaks(), out)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         write_report(MODEL, out.parent / "nowhere" / "report.html")
 
@@ -231,6 +236,12 @@ def test_sizes_of_any_number_of_clusters(n_clusters):
         steps = dict(zip(ranks[1:].astype(int), heights[1:], strict=True))
         for rank, size in list(enumerate(np.sort(sizes)[::-1], start=1))[::97]:
             assert steps[min(step for step in steps if step >= rank)] == size
+
+
+def test_much_noise_leaves_room_for_the_clusters():
+    display = ClusterSizesDisplay(np.array([10, 20]), 5000).plot(mpl.figure.Figure().subplots())
+    assert display.ax_.get_ylim() == (0, 30)
+    assert [text.get_text() for text in display.ax_.texts] == ["5,000"]
 
 
 def test_prominences_above_the_cut_are_told_from_those_below():
