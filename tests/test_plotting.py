@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from clouds import general_position
-from drawn import figures_are_closed, offsets  # noqa: F401  a fixture acts where it is imported
+from drawn import offsets
 from sklearn.exceptions import NotFittedError
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion
@@ -19,6 +19,7 @@ from diffpeaks.plotting import (
     paper_style,
 )
 
+pytestmark = pytest.mark.usefixtures("closed_figures")
 DRAWN = {
     "decision graph": lambda model, X, y, ax=None: DecisionGraphDisplay.from_estimator(model, ax=ax),
     "density": lambda model, X, y, ax=None: DensityDisplay.from_estimator(model, X, ax=ax),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from clouds import general_position
-from drawn import figures_are_closed, offsets  # noqa: F401  a fixture acts where it is imported
+from drawn import offsets
 from sklearn.exceptions import NotFittedError
 
 from diffpeaks import DensityDBSCAN, DensityPeaks
@@ -16,6 +16,7 @@ from diffpeaks.plotting import (
     cluster_colors,
 )
 
+pytestmark = pytest.mark.usefixtures("closed_figures")
 X = general_position(4, 300)
 Y = np.arange(300) % 3
 
