@@ -101,7 +101,7 @@ class PrecisionRecallDisplay(Display):
         ax.plot(self.curve.recall, self.curve.precision, color=color, linewidth=1.5, label=label)
         ax.set(xlabel=f"{self.score} recall", ylabel=f"{self.score} precision")
         ax.set(xlim=(0, 1.01), ylim=(0, 1.01))
-        ax.legend(loc="lower left", frameon=False)
+        ax.legend(loc="lower left", edgecolor="none")
 
 
 def _rule_of_fit(estimator: Any) -> str | None:
