@@ -16,14 +16,14 @@ test: lint
 	$(BIN)/python -m pytest -q
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks examples docs
-	$(BIN)/ruff format --quiet --check src tests benchmarks examples docs
+	$(BIN)/ruff check src tests benchmarks examples docs/_site
+	$(BIN)/ruff format --quiet --check src tests benchmarks examples docs/_site
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 SITE = docs/_build/html
 
-docs: $(VENV)/.docs
+docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -W --keep-going --fresh-env --quiet -c docs/_site -d docs/_build/doctrees . $(SITE)
 	$(BIN)/python docs/_site/check_links.py $(SITE)
 
@@ -37,10 +37,6 @@ $(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
 $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@ $(VENV)/.demo
-
-$(VENV)/.docs: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
-	touch $@
 
 SANITIZED = build/sanitized
 NATIVE_TESTS = $(addprefix tests/test_,graph.py search_contract.py cell_search.py approximate_search.py kdtree.py peaks.py noise.py sweeps.py clusterers.py bad_input.py bad_graphs.py edge_cases.py face_baselines.py baselines.py density.py places.py lone.py)

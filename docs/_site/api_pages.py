@@ -14,7 +14,6 @@ SECTIONS = {
         "NaiveDensity",
         "LocalContrast",
         "SharedNeighborDensity",
-        "ConvergenceError",
     ],
     "Neighbours": ["neighbor_graph", "NeighborGraph", "ApproximateSearch", "plan", "Plan"],
     "Other": ["ReScale", "NOISE", "ConvergenceError"],
