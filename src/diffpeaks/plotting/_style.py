@@ -105,6 +105,13 @@ def check_offers(estimator: Any, method: str, display: type[Display]) -> None:
         )
 
 
+def check_alike(**arrays: Any) -> None:
+    """Refuse two arrays of different shapes."""
+    (name, shape), (other, other_shape) = ((name, np.shape(array)) for name, array in arrays.items())
+    if shape != other_shape:
+        raise ValueError(f"{name} has shape {shape} and {other} {other_shape}")
+
+
 def scatter(ax: Any, x: NDArray[Any], y: NDArray[Any], scale: Any = 1.0, **style: Any) -> Any:
     """Samples as dots without edges, the smaller the more there are for the room on the axes."""
     width, height = size_in_points(ax)

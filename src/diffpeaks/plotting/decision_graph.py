@@ -12,6 +12,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.plotting._style import (
     MUTED_COLOR,
     Display,
+    check_alike,
     check_offers,
     cluster_colors,
     counted,
@@ -60,8 +61,7 @@ class DecisionGraphDisplay(Display):
         return cls(density, delta, estimator.peak_indices_).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        if np.shape(self.density) != np.shape(self.delta):
-            raise ValueError(f"density has shape {np.shape(self.density)} and delta {np.shape(self.delta)}")
+        check_alike(density=self.density, delta=self.delta)
         x, y = positive(self.density), positive(self.delta)
         others = np.ones(len(x), bool)
         others[self.peak_indices] = False

@@ -13,6 +13,7 @@ from diffpeaks.order import NOISE
 from diffpeaks.plotting._style import (
     MUTED_COLOR,
     Display,
+    check_alike,
     cluster_colors,
     counted,
     log_axes,
@@ -77,11 +78,7 @@ class ProminenceDisplay(Display):
         return cls(*arrays, fitted_level(estimator)).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        if np.shape(self.peak_density) != np.shape(self.saddle_density):
-            raise ValueError(
-                f"peak_density has shape {np.shape(self.peak_density)} and saddle_density "
-                f"{np.shape(self.saddle_density)}"
-            )
+        check_alike(peak_density=self.peak_density, saddle_density=self.saddle_density)
         top, saddle = positive(self.peak_density), np.asarray(self.saddle_density, np.float64)
         labels = np.full(len(top), NOISE) if self.labels is None else np.asarray(self.labels)
         met = saddle > 0
