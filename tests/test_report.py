@@ -18,7 +18,6 @@ from diffpeaks import DensityDBSCAN, DensityPeaks, neighbor_graph
 from diffpeaks.captions import Captions, OutsideFolderError, Pictures
 from diffpeaks.members import members_of
 from diffpeaks.report import content, pictures, write_report
-from diffpeaks.report.displays import ClusterSizesDisplay, ProminenceDisplay
 from diffpeaks.report.thumbnails import thumbnail
 
 mpl.use("agg")
@@ -219,45 +218,6 @@ def test_long_texts_are_shortened(out):
     page = written(out, MODEL, Captions(len(X), text=np.full(len(X), "word " * 10_000, object)))
     assert "word\N{HORIZONTAL ELLIPSIS}" in page.text
     assert out.stat().st_size < 1_000_000
-
-
-@pytest.mark.parametrize("n_clusters", [0, 1, 3, 60, 61, 30_000])
-def test_sizes_of_any_number_of_clusters(n_clusters):
-    sizes = np.random.default_rng(0).zipf(1.5, n_clusters).clip(max=10_000)
-    drawn = pictures._svg(lambda ax: ClusterSizesDisplay(sizes, 17).plot(ax), (5, 3))
-    assert len(drawn) < 200_000
-    ax = mpl.figure.Figure().subplots()
-    ClusterSizesDisplay(sizes, 17).plot(ax)
-    if n_clusters <= 60:
-        heights = [bar.get_height() for bar in ax.patches]
-        assert heights == [*np.sort(sizes)[::-1], 17]
-    else:
-        ranks, heights = ax.lines[0].get_data()
-        steps = dict(zip(ranks[1:].astype(int), heights[1:], strict=True))
-        for rank, size in list(enumerate(np.sort(sizes)[::-1], start=1))[::97]:
-            assert steps[min(step for step in steps if step >= rank)] == size
-
-
-def test_much_noise_leaves_room_for_the_clusters():
-    display = ClusterSizesDisplay(np.array([10, 20]), 5000).plot(mpl.figure.Figure().subplots())
-    assert display.ax_.get_ylim() == (0, 30)
-    assert [text.get_text() for text in display.ax_.texts] == ["5,000, cut off here"]
-
-
-def test_prominences_above_the_cut_are_told_from_those_below():
-    display = ProminenceDisplay(np.array([0.1, np.inf, 2.0, 0.5]), 0.5)
-    display.plot(mpl.figure.Figure().subplots())
-    finite, unbounded = display.ax_.collections
-    np.testing.assert_allclose(finite.get_offsets(), [[2, 2.0], [3, 0.5], [4, 0.1]])
-    assert len(np.unique(finite.get_facecolors()[:2], axis=0)) == 1
-    assert not np.array_equal(finite.get_facecolors()[1], finite.get_facecolors()[2])
-    assert unbounded.get_offsets()[0, 1] > 2.0
-
-
-def test_hills_of_a_fit_are_those_of_its_hierarchy():
-    model = DensityPeaks().fit(X)
-    display = ProminenceDisplay.from_estimator(model, ax=mpl.figure.Figure().subplots())
-    assert np.sum(display.prominences >= model.cut_.min_prominence) == model.n_clusters_
 
 
 def test_of_many_samples_the_densest_of_each_square_is_drawn(monkeypatch):

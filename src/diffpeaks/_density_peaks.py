@@ -70,7 +70,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         0 to `n_clusters_` - 1 in the order of peak density, singletons of noise last; -1 is noise.
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
-    peak_indices_ : array of shape (n_clusters_,)
+    peak_indices_ : array of int, one for each cluster
     n_clusters_ : int
     cut_ : Cut
         The cut that was used; what "automatic" chose can be read here.

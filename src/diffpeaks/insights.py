@@ -136,7 +136,7 @@ class PeakInsights:
 
         Returns
         -------
-        csr_array of shape (n_samples, n_clusters_)
+        csr_array with a row for each sample and a column for each cluster
             Rows of noise are empty.
         """
         check_is_fitted(self, "labels_")

@@ -63,17 +63,22 @@ def map_coordinates(
 
 
 def axis_names(X: Any, how: Any = "pca", metric: Any = "euclidean") -> tuple[str, str]:
-    """What the coordinates of such a map are called; nothing where they are given."""
+    """What the coordinates of such a map are called; nothing where they are given.
+
+    >>> from diffpeaks.maps import axis_names
+    >>> axis_names([[0.0, 0.0], [3.0, 4.0]])
+    ('first feature', 'second feature')
+    """
     if isinstance(X, (PointSet, GivenGraph)):
         X, metric = _points_and_metric(X)
     if not isinstance(how, str):
         return "", ""
     if how == "umap":
         return "UMAP 1", "UMAP 2"
-    is_plane = X.shape[1] == 2 and not _is_cosine(metric)
-    return (
-        ("first feature", "second feature") if is_plane else ("first principal axis", "second principal axis")
-    )
+    if np.shape(X)[1] != 2 or _is_cosine(metric):
+        return "first principal axis", "second principal axis"
+    first, second = getattr(X, "columns", ("first feature", "second feature"))
+    return str(first), str(second)
 
 
 def _points_and_metric(points: PointSet | GivenGraph) -> tuple[Any, Any]:

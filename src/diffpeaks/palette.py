@@ -36,7 +36,17 @@ _TABLE = np.array(
 
 
 def cluster_colors(labels: Any) -> NDArray[np.float64]:
-    """Red, green and blue, in [0, 1], for each label."""
+    """One colour for each label, as rows of red, green and blue in [0, 1]; noise is grey.
+
+    Clusters 0 to 6 have seven hues that are told apart with every kind of colour vision, 7 to 13 the same
+    lighter, 14 to 20 darker. Then they start again: colours of more than 21 clusters are not unique.
+
+    Examples
+    --------
+    >>> from diffpeaks.plotting import cluster_colors
+    >>> cluster_colors([-1, 0, 21]).round(2).tolist()
+    [[0.6, 0.6, 0.6], [0.0, 0.45, 0.7], [0.0, 0.45, 0.7]]
+    """
     labels = np.asarray(labels)
     return _TABLE[np.where(labels == NOISE, -1, labels % N_COLORS)]
 

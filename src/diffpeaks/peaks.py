@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import first_denser, follow_links, mark_border, mark_mutual, merge_hills
 from diffpeaks._validation import n_threads
-from diffpeaks.graph import NeighborGraph, offsets, share_of
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
+from diffpeaks.rows import offsets, share_of
 
 NEAREST_SHARE, MUTUAL_SHARE = 0.25, 0.4  # of a row, for `hill_links`
 

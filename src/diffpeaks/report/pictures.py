@@ -14,8 +14,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.members import Members
 from diffpeaks.neighbors import GivenGraph
 from diffpeaks.palette import cluster_colors, ink_on
-from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay
-from diffpeaks.report.displays import ClusterSizesDisplay, ProminenceDisplay
+from diffpeaks.plotting import ClusterSizesDisplay, DecisionGraphDisplay, DensityDisplay, ProminenceDisplay
 
 _INK = "#010203"  # stands for the colour of the page's text, and is replaced by it
 MAP_NUMBERS = 24  # clusters whose numbers are written on the map
@@ -41,7 +40,7 @@ def pictures_of(
 ) -> dict[str, str]:
     """The SVG of each picture by its name; without coordinates there is no map."""
     pictures = {
-        "sizes": _svg(lambda ax: ClusterSizesDisplay.from_members(members, ax=ax), _SIDE_SIZE),
+        "sizes": _svg(lambda ax: ClusterSizesDisplay.from_estimator(model, ax=ax), _SIDE_SIZE),
         "decision": _svg(lambda ax: _draw_decision(model, ax), _SIDE_SIZE),
         "prominences": _svg(lambda ax: ProminenceDisplay.from_estimator(model, ax=ax), _SIDE_SIZE),
     }
@@ -56,7 +55,6 @@ def _draw_decision(model: DensityPeaks, ax: Any) -> None:
     on_graph = isinstance(model._points, GivenGraph)
     delta = model.forest_.delta if on_graph else model.decision_graph()[1]
     DecisionGraphDisplay(model.density_, delta, model.peak_indices_).plot(ax=ax)
-    ax.set_title("")
 
 
 def _draw_map(
@@ -106,6 +104,7 @@ def _svg(draw: Callable[[Any], object], size: tuple[float, float]) -> str:
         figure = Figure(size, layout="constrained")
         ax = figure.subplots()
         draw(ax)
+        ax.set_title("")  # the page has its own
         for drawn_points in ax.collections:
             drawn_points.set_rasterized(np.shape(drawn_points.get_offsets())[0] > _MOST_SHAPES)
         drawn = io.StringIO()
