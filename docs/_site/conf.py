@@ -30,7 +30,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**", "benchmarks/**.md", "examples/README.md"]
+include_patterns = ["*.md", "docs/**", "benchmarks/**.md", "examples/README.md", "src/diffpeaks/*/README.md"]
 exclude_patterns = ["README.md", "docs/_build", "docs/_site", "docs/gallery/*.ipynb", ".venv", "build", "out"]
 templates_path = [str(HERE / "templates")]  # autosummary would look in the repository
 
