@@ -196,17 +196,21 @@ void cell_join(const Kernel& kernel, const Cells& cells, const ExactDistances<Re
         return BlockJoin<Real, Coordinate, Goal>(kernel, cells, distances, of, make_goal());
     };
     if (probing.n_probes == 0) {
-        return parallel_chunks(blocks.n_blocks, n_threads, [&] {
+        return parallel_chunks(blocks.n_blocks, n_threads, whole_loop, [&] {
             return [&, join = make_join(coordinates)](std::int64_t block) mutable {
                 visit_all(join, kernel, cells, blocks, block);
             };
         });
     }
     using Join = ProbingJoin<Real, Coordinate, Goal>;
+    const auto share = [&](std::int64_t block) {
+        return static_cast<double>(block) / static_cast<double>(blocks.n_blocks);
+    };
     for (std::int64_t first = 0, last = 0; first < blocks.n_blocks; first = last) {
         while (last < blocks.n_blocks && blocks.starts[last] - blocks.starts[first] < most_at_once) ++last;
+        const double begin = share(first), end = share(last), middle = (begin + end) / 2;  // then, those deferred
         DeferredQueries deferred;
-        parallel_chunks(last - first, n_threads, [&] {
+        parallel_chunks(last - first, n_threads, LoopPart{begin, middle}, [&] {
             return [&, join = Join(kernel, cells, probing, make_join(coordinates), coordinates)](
                        std::int64_t i) mutable { join.run(blocks, first + i, deferred); };
         });
@@ -214,7 +218,7 @@ void cell_join(const Kernel& kernel, const Cells& cells, const ExactDistances<Re
         const DeferredBlocks later(queries, blocks, cells.n_coordinates);
         const QueryBlocks later_blocks = later.view();
         const Coordinates<Coordinate> theirs = coordinates.with_rows(later.row.data());
-        parallel_chunks(later_blocks.n_blocks, n_threads, [&] {
+        parallel_chunks(later_blocks.n_blocks, n_threads, LoopPart{middle, end}, [&] {
             return [&, join = Join(kernel, cells, probing, make_join(theirs), theirs)](std::int64_t block) mutable {
                 join.run_deferred(later_blocks, block, queries.data());
             };

@@ -138,7 +138,7 @@ template <class Add, class Real, class Target, class Begin, class Done>
 void for_queries(const KDTree<Real>& tree, const Measure& measure, const Queries<Real>& queries, int n_threads,
                  const Target& prototype, Begin begin, Done done) {
     constexpr std::int64_t chunk_size = 512;
-    parallel_chunks((queries.n + chunk_size - 1) / chunk_size, n_threads, [&] {
+    parallel_chunks((queries.n + chunk_size - 1) / chunk_size, n_threads, whole_loop, [&] {
         return [&, search = TreeQuery<Add, Real>(tree, measure), target = prototype](std::int64_t chunk) mutable {
             const std::int64_t last = std::min((chunk + 1) * chunk_size, queries.n);
             for (std::int64_t q = chunk * chunk_size; q < last; ++q) {

@@ -21,6 +21,15 @@ static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
 
 static std::int64_t n_rows_of(const In<Offset>& indptr) { return static_cast<std::int64_t>(indptr.shape(0)) - 1; }
 
+// Never given back: threads may still loop when the interpreter ends.
+static PyObject* told = nullptr;
+
+static void tell_python(double share) {
+    const nb::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    nb::handle{told}(share);
+}
+
 template <class Real>
 void bind_for(nb::module_& m) {
     m.def(
@@ -102,6 +111,14 @@ NB_MODULE(_native, m) {
     bind_for<double>(m);
     bind_cells(m);
     bind_tree(m);
+    m.def(
+        "observe_loops",
+        [](nb::callable tell, double seconds) {
+            told = tell.release().ptr();
+            const auto every = std::chrono::duration<double>(seconds);
+            observer = {tell_python, std::chrono::duration_cast<Clock::duration>(every)};
+        },
+        nb::arg("tell"), nb::arg("seconds"));
     m.def(
         "first_denser",
         [](In<Offset> indptr, In<Index> indices, In<Index> rank, Out<Offset> position, int n_threads) {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "observer.hpp"
+
 namespace diffpeaks {
 
 // Runs body(worker) on that many threads, the first of them this one, and passes on a failure.
@@ -48,14 +50,29 @@ void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
 }
 
 // Calls work(chunk) for every chunk in [0, n_chunks). Each thread has a worker of its own from make_worker() and takes
-// the next chunk when it is done with one, so that all stay busy where chunks differ in cost.
+// the next chunk when it is done with one, so that all stay busy where chunks differ in cost. The chunks are that part
+// of a longer loop, of which the observer is told; after a failure, the observer's too, no chunk is begun.
+template <class MakeWorker>
+void parallel_chunks(std::int64_t n_chunks, int n_threads, LoopPart part, MakeWorker make_worker) {
+    std::atomic<std::int64_t> next{0}, n_done{0};
+    on_threads(std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, n_chunks)), [&](std::int64_t worker) {
+        try {
+            auto work = make_worker();
+            for (std::int64_t chunk = next++; chunk < n_chunks; chunk = next++) {
+                work(chunk);
+                const std::int64_t so_far = ++n_done;
+                if (worker == 0) tell_observer(part, so_far, n_chunks);
+            }
+        } catch (...) {
+            next = n_chunks;
+            throw;
+        }
+    });
+}
+
 template <class MakeWorker>
 void parallel_chunks(std::int64_t n_chunks, int n_threads, MakeWorker make_worker) {
-    std::atomic<std::int64_t> next{0};
-    on_threads(std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, n_chunks)), [&](std::int64_t) {
-        auto work = make_worker();
-        for (std::int64_t chunk = next++; chunk < n_chunks; chunk = next++) work(chunk);
-    });
+    parallel_chunks(n_chunks, n_threads, LoopPart{}, make_worker);
 }
 
 }  // namespace diffpeaks

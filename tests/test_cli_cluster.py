@@ -83,8 +83,10 @@ def test_options_are_parameters(folder, options, params):
 
 
 def test_every_parameter_is_an_option():
-    """But for the arguments of metrics, which are dictionaries."""
-    assert {*PARAMETERS, "metric_params"} == set(inspect.signature(DensityPeaks).parameters)
+    """But for the arguments of metrics, which are dictionaries, and for the ways to tell progress."""
+    assert {*PARAMETERS, "metric_params", "verbose", "callback"} == set(
+        inspect.signature(DensityPeaks).parameters
+    )
 
 
 def test_the_summary_tells_what_was_done(folder, capsys):
@@ -230,11 +232,11 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(folder, error_goes_there_t
     assert run.returncode == 141
 
 
-def test_the_help_imports_no_command():
+def test_the_help_imports_no_command_and_no_library():
     code = (
         "import sys; from diffpeaks.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "late = ('diffpeaks.commands', 'diffpeaks.files', 'diffpeaks_paper')\n"
+        "late = ('diffpeaks.commands', 'diffpeaks.files', 'diffpeaks_paper', 'numpy', 'scipy', 'sklearn')\n"
         "assert not [name for name in sys.modules if name.startswith(late)]"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -50,6 +50,7 @@ EXECUTED = [
     "confidence",
     "hierarchy",
     "displays",
+    "progress",
     "choosing-nothing",
 ]
 BLOCKS = [

@@ -50,7 +50,7 @@ def sections() -> dict[str, list[str]]:
     named = {name for names in found.values() for name in names}
     found["Other"] += [name for name in public_names(diffpeaks) if name not in named]
     found["Results"] = [f"diffpeaks.{name}" for name in RESULTS]
-    for room in diffpeaks._LATE:
+    for room in diffpeaks._ROOMS:
         module = import_module(f"diffpeaks.{room}")
         found[module.__name__] = [name for name in public_names(module) if name not in found["Results"]]
     return found

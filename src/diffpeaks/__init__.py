@@ -1,51 +1,57 @@
 """Density-based clustering with kernel diffusion."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from diffpeaks._density_dbscan import DensityDBSCAN
-from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.density import KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity
-from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import ApproximateSearch, neighbor_graph
-from diffpeaks.neighbors.plan import Plan, plan
-from diffpeaks.order import NOISE
-from diffpeaks.rescale import ReScale
-from diffpeaks.stationary import ConvergenceError
+if TYPE_CHECKING:  # what `_HOMES` says, for readers of types
+    from diffpeaks._density_dbscan import DensityDBSCAN as DensityDBSCAN
+    from diffpeaks._density_peaks import DensityPeaks as DensityPeaks
+    from diffpeaks.density import KernelDiffusion as KernelDiffusion
+    from diffpeaks.density import LocalContrast as LocalContrast
+    from diffpeaks.density import NaiveDensity as NaiveDensity
+    from diffpeaks.density import SharedNeighborDensity as SharedNeighborDensity
+    from diffpeaks.graph import NeighborGraph as NeighborGraph
+    from diffpeaks.neighbors import ApproximateSearch as ApproximateSearch
+    from diffpeaks.neighbors import neighbor_graph as neighbor_graph
+    from diffpeaks.neighbors.plan import Plan as Plan
+    from diffpeaks.neighbors.plan import plan as plan
+    from diffpeaks.order import NOISE as NOISE
+    from diffpeaks.rescale import ReScale as ReScale
+    from diffpeaks.stationary import ConvergenceError as ConvergenceError
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "NOISE",
-    "ApproximateSearch",
-    "ConvergenceError",
-    "DensityDBSCAN",
-    "DensityPeaks",
-    "KernelDiffusion",
-    "LocalContrast",
-    "NaiveDensity",
-    "NeighborGraph",
-    "Plan",
-    "ReScale",
-    "SharedNeighborDensity",
-    "neighbor_graph",
-    "plan",
-]
+# Public names and their rooms, which are imported when a name is first asked for: `diffpeaks --help` need not
+# wait for scikit-learn.
+_HOMES = {
+    "NOISE": "order",
+    "ApproximateSearch": "neighbors",
+    "ConvergenceError": "stationary",
+    "DensityDBSCAN": "_density_dbscan",
+    "DensityPeaks": "_density_peaks",
+    "KernelDiffusion": "density",
+    "LocalContrast": "density",
+    "NaiveDensity": "density",
+    "NeighborGraph": "graph",
+    "Plan": "neighbors.plan",
+    "ReScale": "rescale",
+    "SharedNeighborDensity": "density",
+    "neighbor_graph": "neighbors",
+    "plan": "neighbors.plan",
+}
+_ROOMS = ("baselines", "datasets", "metrics", "plotting", "progress", "report")
 
-_LATE = (
-    "baselines",
-    "datasets",
-    "metrics",
-    "plotting",
-    "report",
-)  # rooms that are imported when they are first named
+__all__ = list(_HOMES)
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name in _LATE:
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
         return import_module(f"diffpeaks.{name}")
-    raise AttributeError(f"module 'diffpeaks' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'diffpeaks' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"diffpeaks.{_HOMES[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATE]
+    return sorted({*globals(), *_HOMES, *_ROOMS})

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
-from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS, new_samples
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
 from diffpeaks.linking import core_labels
 from diffpeaks.order import NOISE, density_order
 from diffpeaks.peaks import PeakForest, peak_forest
 from diffpeaks.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
+from diffpeaks.progress import Callback
 from diffpeaks.sweeps import Sweep, core_sweep
 
 
@@ -37,7 +38,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
         for functions. "auto" is 2 log2(n).
-    metric, metric_params, search, n_jobs
+    metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 
     Attributes
@@ -66,7 +67,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         "min_density": [Interval(Real, 0, None, closed="left")],
         "border": ["boolean"],
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
-        **SEARCH_CONSTRAINTS,
+        **CLUSTERER_CONSTRAINTS,
     }
 
     def __init__(
@@ -80,6 +81,8 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
         n_jobs: int | None = None,
+        verbose: bool = False,
+        callback: Callback | None = None,
     ) -> None:
         self.density = density
         self.min_density = min_density
@@ -89,6 +92,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.metric_params = metric_params
         self.search = search
         self.n_jobs = n_jobs
+        self.verbose, self.callback = verbose, callback
 
     @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import Cut, automatic_cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
-from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.insights import PeakInsights
 from diffpeaks.lone import lone_samples_linked
@@ -22,6 +22,7 @@ from diffpeaks.model_file import SavedModel
 from diffpeaks.noise import FATES, Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
 from diffpeaks.peaks import PeakForest, complete_forest, hill_links, peak_forest, peak_labels, without_halo
 from diffpeaks.places import Places
+from diffpeaks.progress import Callback, stage
 
 DEFAULT_STEPS = 3
 
@@ -59,7 +60,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         "keep" labels noise -1. "assign" gives each sample of it to the remaining cluster that it reaches
         over its nearest denser samples, however far. "singletons" makes each a cluster of its own, after
         the others, and counts it in `n_clusters_` and `peak_indices_`.
-    metric, metric_params, search, n_jobs
+    metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
         Draws what the automatic cut looks at; None stands for a fixed seed.
@@ -103,7 +104,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
         "noise": [StrOptions(FATES)],
         "random_state": ["random_state"],
-        **SEARCH_CONSTRAINTS,
+        **CLUSTERER_CONSTRAINTS,
     }
 
     def __init__(
@@ -122,6 +123,8 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         search: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: bool = False,
+        callback: Callback | None = None,
     ) -> None:
         self.density = density
         self.n_clusters = n_clusters
@@ -136,6 +139,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         self.search = search
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose, self.callback = verbose, callback
 
     @whole_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -272,6 +276,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         check_params(self, **policy)
         return NoisePolicy(**policy)
 
+    @stage("labels")
     def _clusters(
         self, forest: PeakForest, peaks: NDArray[np.int64], cut: Cut, policy: NoisePolicy
     ) -> Clusters:

@@ -1,6 +1,7 @@
 """Types of the compiled core (native/*.cpp). Arrays are C-contiguous; outputs are filled in place."""
 
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ Real: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Measure: TypeAlias = tuple[float, bool, float, float]  # order, squared, factor, zero
 
+def observe_loops(tell: Callable[[float], Any], seconds: float) -> None: ...
 def first_fault(indptr: Offset, indices: Index, distances: Real) -> tuple[int, int]: ...
 def some_asymmetric(
     indptr: Offset, indices: Index, distances: Real, tolerance: float, n_threads: int

@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from diffpeaks._validation import check_given
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import graph_from_tables, is_precomputed
+from diffpeaks.progress_lines import reported
 
 __all__ = [
     "Interval",
@@ -44,8 +45,10 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(fit)
     def checked_whole_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
+        told = reported(getattr(self, "verbose", False), getattr(self, "callback", None))
         try:
-            return checked(self, *args, **kwargs)
+            with told:
+                return checked(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

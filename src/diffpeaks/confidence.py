@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.kernels import local_bandwidth, weight_blocks
 from diffpeaks.order import NOISE
+from diffpeaks.progress import stage
 from diffpeaks.rows import offsets
 
 LEAD_OF_THE_LABEL = 2.0**-20  # relative; more than rounding takes away, in single precision too
@@ -43,6 +44,7 @@ def memberships(graph: NeighborGraph, labels: NDArray[np.int64], n_clusters: int
     return found
 
 
+@stage("probabilities")
 def probabilities(graph: NeighborGraph, labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.float64]:
     """The share of each sample's own cluster, of all shares; zero for noise."""
     own = np.zeros(graph.n_samples)

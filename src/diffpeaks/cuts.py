@@ -12,6 +12,7 @@ from diffpeaks.density import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
+from diffpeaks.progress import stage
 
 # A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all; where most
 # neighbours agree on a cluster, they are believed a little farther.
@@ -45,6 +46,7 @@ class Cut:
     max_lone_link: float | None = None
 
 
+@stage("cut")
 def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_state: object = None) -> Cut:
     """Links against the distance of random pairs, prominence against sampling noise.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from diffpeaks.graph import NeighborGraph, csr
+from diffpeaks.progress import stage
 from diffpeaks.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
 
 _ERROR_WORK = 1 << 25  # multiplications that are spent on errors: all of them exact on some hundred points
@@ -76,10 +77,12 @@ def diffuse(
     start = np.ones(transition.shape[0]) if weights is None else weights
     density = start if density is None else density
     backward = transition.T
-    for _ in range(steps):
-        density = backward @ density
-        if teleport:
-            density = (1 - teleport) * density + np.multiply.outer(start, teleport * density.mean(axis=0))
+    with stage("steps", steps) as done:
+        for _ in range(steps):
+            density = backward @ density
+            if teleport:
+                density = (1 - teleport) * density + np.multiply.outer(start, teleport * density.mean(axis=0))
+            done(1)
     return density
 
 
@@ -169,10 +172,13 @@ def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
     n_classes, member = connected_components(edges, directed=True, connection="strong")
     closed = _closed_classes(edges, member, n_classes)
     transient = ~closed[member]
-    arrived = _absorbed_mass(edges, transient)
     density = np.zeros(n_samples)
-    for points, chain in _class_chains(edges, member, closed):
-        density[points] = arrived[points].sum() * stationary_law(chain)
+    with stage("classes", n_samples) as done:
+        with done.part(int(transient.sum())):
+            arrived = _absorbed_mass(edges, transient)
+        for points, chain in _class_chains(edges, member, closed):
+            with done.part(len(points)):
+                density[points] = arrived[points].sum() * stationary_law(chain)
     residual = change(transition, density)
     return Limit(density, int(closed.sum()), float(transient.mean()), residual)
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from diffpeaks._native import first_denser, join_cores, join_within
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.order import NO_POINT, labels_by_peak, rank_of
+from diffpeaks.progress import stage
 
 
+@stage("labels")
 def core_labels(
     graph: NeighborGraph,
     core: NDArray[np.bool_],

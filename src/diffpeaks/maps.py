@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.extmath import row_norms
 
 from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.progress import stage
 
 MAPS = ("pca", "umap")
 _MOST_EXACT = 1024  # features or samples, of which all axes are found; beyond only two are sought
@@ -21,6 +22,7 @@ _BLOCK_VALUES = 1 << 22
 _NEARLY_LARGEST = 1 - 1e-3  # loadings that rounding might put in another order
 
 
+@stage("map")
 def map_coordinates(
     X: Any, how: Any = "pca", metric: Any = "euclidean", random_state: Any = None
 ) -> NDArray[Any]:

@@ -46,6 +46,7 @@ _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, Shared
 _RECORDS = (ApproximateSearch, Bandwidth, Cut, NeighborGraph, PeakForest, Places)
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, GivenGraph, PointSet)}
 _NOT_OF_SAMPLES = ("peak_indices_", "feature_names_in_")  # arrays with another length
+_OF_THE_SESSION = ("verbose", "callback")  # parameters on which nothing that was fitted depends
 _CSR_PARTS = ("data", "indices", "indptr")
 Model = TypeVar("Model")
 
@@ -57,7 +58,8 @@ class SavedModel:
         """Write the fitted model to a file, under exactly that name, for `load`.
 
         The file holds all that the model needs, the samples too, and no code: a metric, kernel or density
-        that is a function is refused. One that is there already is replaced in one step.
+        that is a function is refused. `verbose` and `callback`, on which nothing that was fitted depends,
+        are left out: a loaded model has their defaults. A file of that name is replaced in one step.
         """
         check_is_fitted(self)
         write_model_file(path, self)
@@ -131,6 +133,8 @@ class _Writer:
     def params(self, estimator: Any, prefix: str) -> dict[str, Any]:
         found = {}
         for name, value in estimator.get_params(deep=False).items():
+            if name in _OF_THE_SESSION:
+                continue
             if isinstance(value, GraphDensity):  # of which a fit uses the parameters alone
                 found[name] = self._object(prefix + name, value, {})
             else:

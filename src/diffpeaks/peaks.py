@@ -13,6 +13,7 @@ from diffpeaks._validation import n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
+from diffpeaks.progress import stage
 from diffpeaks.rows import offsets, share_of
 
 NEAREST_SHARE, MUTUAL_SHARE = 0.25, 0.4  # of a row, for `hill_links`
@@ -55,6 +56,7 @@ class PeakForest:
         return roots[np.argsort(self.rank[roots])]
 
 
+@stage("hills")
 def peak_forest(
     graph: NeighborGraph,
     density: NDArray[np.float64],

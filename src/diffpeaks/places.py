@@ -12,6 +12,7 @@ from diffpeaks._native import move_self_first, sort_rows
 from diffpeaks._validation import check_n_neighbors, check_sample_weight, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.progress import stage
 from diffpeaks.rows import offsets
 
 
@@ -43,6 +44,7 @@ class Places:
     number: NDArray[np.int32] | None = None
 
     @classmethod
+    @stage("places")
     def distinct(cls, points: PointSet | GivenGraph, sample_weight: Any = None) -> Self:
         """Samples that coincide share a place. A graph or a matrix of distances does not say which do."""
         weights = check_sample_weight(sample_weight, points.n_samples)

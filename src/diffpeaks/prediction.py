@@ -15,6 +15,7 @@ from diffpeaks.lone import agreed_labels
 from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.contract import Neighbors, leading
 from diffpeaks.order import NOISE
+from diffpeaks.progress import stage
 from diffpeaks.rows import offsets, share_of
 
 _BLOCK_VALUES = 1 << 21  # of new samples, or of their neighbours, at a time
@@ -72,13 +73,15 @@ def predicted_labels(
     all fitted samples are those of the fit. A sample that has no neighbour is noise.
     """
     predicted = np.empty(X.shape[0], np.int64)
-    for part in _blocks(X, surroundings.density):
-        block, found = X[part], predicted[part]
-        fitted = points.are_points(block, part.start)
-        found[fitted] = labels[part.start + np.flatnonzero(fitted)]
-        new = np.flatnonzero(~fitted)
-        if len(new):
-            found[new] = _labels_of_new(block[new], surroundings, rule)
+    with stage("prediction", X.shape[0]) as done:
+        for part in _blocks(X, surroundings.density):
+            block, found = X[part], predicted[part]
+            fitted = points.are_points(block, part.start)
+            found[fitted] = labels[part.start + np.flatnonzero(fitted)]
+            new = np.flatnonzero(~fitted)
+            if len(new):
+                found[new] = _labels_of_new(block[new], surroundings, rule)
+            done(len(found))
     return predicted
 
 

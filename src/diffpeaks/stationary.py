@@ -18,6 +18,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from diffpeaks.progress import stage
+
 ERROR_BOUND = 1e-11  # on the estimated L1 error: ten times stricter than the promised 1e-10
 RESIDUAL_BOUND = 1e-12
 SMALLEST_FLOW = 1e-290  # below it, elimination loses digits to underflow
@@ -28,6 +30,7 @@ DIRECT_STATES = 500  # eliminated without cycles
 COARSEST_STATES = 100  # eliminated many times in every cycle
 MAX_CYCLES = 300
 REGROUP_BEFORE = (0, 3, 6, 12, 24, 48, 96, 192)  # cycles; the first groups know little of the law
+COUNTED = 1000  # parts of the way to the last step, in orders of magnitude, as progress counts it
 WINDOW = 12  # cycles that the mixing remembers
 LARGEST_EXPONENT = 10.0  # by which the mixing may change a mass
 SWEEPS = 2
@@ -134,19 +137,21 @@ def _iterate(inflow: sparse.csr_array, law: np.ndarray, last_step: float) -> tup
     law = law / law.sum()
     images: list[np.ndarray] = []
     changes: list[np.ndarray] = []
-    for cycle in range(MAX_CYCLES):
-        if cycle in REGROUP_BEFORE:
-            levels = _levels(inflow, law)
-            images, changes = [], []  # those of other groups do not predict the cycles to come
-        image = _cycle(levels, inflow, law)
-        image /= image.sum()
-        images = [*images, np.log(image)][-WINDOW:]
-        changes = [*changes, images[-1] - np.log(law)][-WINDOW:]
-        mixed = _mix(image, images, changes)
-        step = np.maximum(np.abs(image - law).sum(), np.abs(mixed - law).sum())
-        law = mixed
-        if not step > last_step:  # NaN ends the run too
-            break
+    with stage("cycles", COUNTED) as done:
+        for cycle in range(MAX_CYCLES):
+            if cycle in REGROUP_BEFORE:
+                levels = _levels(inflow, law)
+                images, changes = [], []  # those of other groups do not predict the cycles to come
+            image = _cycle(levels, inflow, law)
+            image /= image.sum()
+            images = [*images, np.log(image)][-WINDOW:]
+            changes = [*changes, images[-1] - np.log(law)][-WINDOW:]
+            mixed = _mix(image, images, changes)
+            step = np.maximum(np.abs(image - law).sum(), np.abs(mixed - law).sum())
+            law = mixed
+            if not step > last_step:  # NaN ends the run too
+                break
+            done.reach(int(COUNTED * np.log(min(step, 1.0)) / np.log(last_step)))
     return law, float(step)
 
 

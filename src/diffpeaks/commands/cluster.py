@@ -12,6 +12,7 @@ import numpy as np
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.progress import add_quiet, shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
 from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser)
     parser.add_argument("--save", metavar="MODEL", help="also write the fitted model, for diffpeaks predict")
     add_json(parser)
+    add_quiet(parser)
     add_parameters(parser)
 
 
@@ -31,10 +33,11 @@ def run(given: argparse.Namespace) -> None:
     check_output(given, given.inputs)
     _check_save(given)
     start = time.perf_counter()
-    samples = samples_of(given, model.metric)
-    read = time.perf_counter()
-    model.fit(samples.X)
-    results = with_ids(samples, _results(model, given.output))
+    with shown(given):
+        samples = samples_of(given, model.metric)
+        read = time.perf_counter()
+        model.fit(samples.X)
+        results = with_ids(samples, _results(model, given.output))
     fitted = time.perf_counter()
     if given.save is not None:
         _keep_names(model, samples)
@@ -48,7 +51,7 @@ def run(given: argparse.Namespace) -> None:
         "output": given.output,
         "model": given.save,
     }
-    tell(summary, _lines(summary), given.json)
+    tell(summary, () if given.quiet else _lines(summary), given.json)
 
 
 def _check_save(given: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from diffpeaks.files import FORMATS, Samples, Wanted, read_samples
+from diffpeaks.progress import stage
 
 _MAY_MISS = "nan_euclidean"  # the metric with a meaning for values that are missing
 
@@ -37,6 +38,7 @@ def add_format(parser: argparse._ActionsContainer) -> None:
     )
 
 
+@stage("reading")
 def samples_of(given: argparse.Namespace, metric: str, beside: tuple[str, ...] = ()) -> Samples:
     """The samples that the arguments name, and the columns of any values that are wanted beside them."""
     wanted = Wanted(tuple(given.columns or ()), given.id, given.key, given.width, given.header, beside)

@@ -11,6 +11,7 @@ import numpy as np
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
+from diffpeaks.commands.progress import add_quiet, shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
 from diffpeaks.files import Samples, check_present, write_results
@@ -22,16 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_output(parser)
     add_json(parser)
+    add_quiet(parser)
 
 
 def run(given: argparse.Namespace) -> None:
     check_output(given, [*given.inputs, given.model])
     check_present(given.model)
     start = time.perf_counter()
-    model = DensityPeaks.load(given.model)
-    samples = samples_of(given, model.metric)
-    _check_names(model, samples, given.model)
-    labels = model.predict(samples.X)
+    with shown(given):
+        model = DensityPeaks.load(given.model)
+        samples = samples_of(given, model.metric)
+        _check_names(model, samples, given.model)
+        labels = model.predict(samples.X)
     write_results(given.output, with_ids(samples, {"label": labels}), given.inputs)
     summary = {
         "model": given.model,
@@ -41,7 +44,7 @@ def run(given: argparse.Namespace) -> None:
         "seconds": rounded(time.perf_counter() - start),
         "output": given.output,
     }
-    tell(summary, _lines(summary), given.json)
+    tell(summary, () if given.quiet else _lines(summary), given.json)
 
 
 def _check_names(model: DensityPeaks, samples: Samples, name: str) -> None:

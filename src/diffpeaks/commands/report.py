@@ -15,6 +15,7 @@ from diffpeaks.commands.captions import add_captions, captions_of, check_caption
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.mapping import add_map, check_map_options, columns_of_map, map_of
 from diffpeaks.commands.parameters import add_parameters, check_defaults, estimator_of
+from diffpeaks.commands.progress import add_quiet, shown
 from diffpeaks.commands.summary import add_json, rounded, size, tell
 from diffpeaks.facts import facts_of
 from diffpeaks.files import Samples, check_destination, check_present
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "points, read for what is shown of them",
     )
     add_json(parser)
+    add_quiet(parser)
     page = parser.add_argument_group("the page")
     page.add_argument("--title", help="default: the names of the files")
     page.add_argument(
@@ -54,6 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     _check(given)
+    with shown(given):
+        model, seconds = _reported(given)
+    summary = _summary(given, model, seconds)
+    tell(summary, () if given.quiet else _lines(summary), given.json)
+
+
+def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]]:
+    """The fit of which the page was written, and what the parts of the run took."""
     start = time.perf_counter()
     model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
     samples = _samples(given, model)
@@ -76,8 +86,7 @@ def run(given: argparse.Namespace) -> None:
         data=", ".join([*given.inputs, *filter(None, [given.model])]),
         seconds=seconds,
     )
-    summary = _summary(given, model, {**seconds, "write": time.perf_counter() - fitted})
-    tell(summary, _lines(summary), given.json)
+    return model, {**seconds, "write": time.perf_counter() - fitted}
 
 
 def _check(given: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from diffpeaks._sklearn_compat import Interval, validated, whole_fit, with_input
 from diffpeaks._validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet, check_features, searchable
+from diffpeaks.progress import loop_stage
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "metric": [str, callable],
@@ -27,6 +28,7 @@ OWN_SEARCH_CONSTRAINTS = {
     "metric": [str, callable, None],
     "search": [str, ApproximateSearch, None],
 }
+CLUSTERER_CONSTRAINTS = {**SEARCH_CONSTRAINTS, "verbose": ["boolean"], "callback": [callable, None]}
 N_NEIGHBORS: list[Any] = [Interval(Integral, 1, None, closed="left")]
 
 
@@ -113,7 +115,8 @@ class GraphDensity(BaseEstimator):
         self.graph_ = graph
         self.n_neighbors_: Any = needs.n_neighbors
         self.radius_: Any = needs.radius
-        self.density_ = self.estimate(graph, needs)
+        with loop_stage("density", graph.n_samples):
+            self.density_ = self.estimate(graph, needs)
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:

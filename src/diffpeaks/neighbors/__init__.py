@@ -16,6 +16,8 @@ from diffpeaks.neighbors.index import graph_from_index
 from diffpeaks.neighbors.points import GivenGraph, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
+from diffpeaks.progress import Callback, stage
+from diffpeaks.progress_lines import reported
 
 __all__ = [
     "ApproximateSearch",
@@ -38,6 +40,8 @@ def neighbor_graph(
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
     memory_limit: int | None = None,
+    verbose: bool = False,
+    callback: Callback | None = None,
 ) -> NeighborGraph:
     """Neighbours of each point of X.
 
@@ -72,6 +76,13 @@ def neighbor_graph(
         work in chunks, as small as needed; the others refuse a limit below what they take, which
         `plan` predicts. Balls are counted when they are found: for a moment they may take twice the
         size of the graph more. An index of another library cannot be limited.
+    verbose : bool
+        Say on standard error how far the work is: a line for each stage when it ends, and on a terminal
+        also while it runs.
+    callback : callable, optional
+        Called with a `Progress` (stage, done, total, seconds, rate, remaining) at the beginning and at the
+        end of each stage, and some times a second in between. An error that it raises ends the work,
+        and an estimator stays as it was. It is not saved with a model.
 
     Examples
     --------
@@ -79,21 +90,26 @@ def neighbor_graph(
     >>> neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).indices.tolist()
     [0, 1, 1, 0, 2, 1]
     """
-    if not isinstance(search, (str, ApproximateSearch)):
-        if is_precomputed(metric):
-            raise ValueError(f"search={search!r} needs points, not distances; use search='auto'")
-        if check_memory_limit(memory_limit) is not None:
-            raise ValueError(
-                f"memory_limit={memory_limit} cannot bind search={search!r}, an index with its own memory; "
-                "use memory_limit=None, or search='cells' or 'brute'"
-            )
-        X = _checked_points(X, metric)
-        space = space_of(X, metric, metric_params)
-        return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
-    points = searchable(X, metric, search, n_jobs, metric_params, memory_limit, n_neighbors)
-    if n_neighbors is None and radius is None and isinstance(points, PointSet):
-        raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
-    return points.graph(n_neighbors, radius)
+    with reported(verbose, callback):
+        if not isinstance(search, (str, ApproximateSearch)):
+            _check_takes_index(search, metric, memory_limit)
+            X = _checked_points(X, metric)
+            space = space_of(X, metric, metric_params)
+            return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
+        points = searchable(X, metric, search, n_jobs, metric_params, memory_limit, n_neighbors)
+        if n_neighbors is None and radius is None and isinstance(points, PointSet):
+            raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
+        return points.graph(n_neighbors, radius)
+
+
+def _check_takes_index(index: Any, metric: Any, memory_limit: int | None) -> None:
+    if is_precomputed(metric):
+        raise ValueError(f"search={index!r} needs points, not distances; use search='auto'")
+    if check_memory_limit(memory_limit) is not None:
+        raise ValueError(
+            f"memory_limit={memory_limit} cannot bind search={index!r}, an index with its own memory; "
+            "use memory_limit=None, or search='cells' or 'brute'"
+        )
 
 
 def is_precomputed(metric: Any) -> bool:
@@ -106,6 +122,7 @@ def check_features(X: Any, metric: Any) -> None:
         check_finite(X)
 
 
+@stage("points")
 def searchable(
     X: Any,
     metric: Any = "euclidean",

@@ -23,6 +23,7 @@ from diffpeaks.neighbors.contract import (
     concatenated,
     first_of_rows,
 )
+from diffpeaks.progress import stage
 from diffpeaks.rows import offsets
 
 _BLOCK_BYTES = 1 << 29  # of all threads together
@@ -90,8 +91,9 @@ class BruteSearch(ExactSearch):
             indices[part] = rows.indices.reshape(-1, n_neighbors)
             distances[part] = rows.distances.reshape(-1, n_neighbors)
 
-        for _ in self._in_blocks(queries.shape[0], select):
-            pass
+        with stage("neighbours", queries.shape[0]) as done:
+            for n_asked, _ in self._in_blocks(queries.shape[0], select):
+                done(n_asked)
         indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_neighbors
         return Neighbors(indptr, indices.ravel(), distances.ravel())
 
@@ -114,19 +116,24 @@ class BruteSearch(ExactSearch):
 
         parts: list[Neighbors] = []
         n_entries = 0
-        for rows in self._in_blocks(queries.shape[0], select):
-            n_entries += len(rows.indices)
-            check_graph_size(queries.shape[0], n_entries)
-            parts.append(rows)
+        with stage("neighbours", queries.shape[0]) as done:
+            for n_asked, rows in self._in_blocks(queries.shape[0], select):
+                n_entries += len(rows.indices)
+                check_graph_size(queries.shape[0], n_entries)
+                parts.append(rows)
+                done(n_asked)
         return concatenated(parts)
 
-    def _in_blocks(self, n_queries: int, select: Callable[[slice], Answer]) -> Iterator[Answer]:
+    def _in_blocks(self, n_queries: int, select: Callable[[slice], Answer]) -> Iterator[tuple[int, Answer]]:
+        """The answers for blocks of queries, in their order, each with the size of its block."""
         each = bytes_for_query(self.space, self._locations.n_locations)
         step = max(1, self._block_bytes // (self.n_threads * each))
-        blocks = [slice(first, first + step) for first in range(0, max(n_queries, 1), step)]
+        starts = range(0, max(n_queries, 1), step)
+        blocks = [slice(first, min(first + step, n_queries)) for first in starts]
+        sizes = [block.stop - block.start for block in blocks]
         # one thread a block; the product inside it must not start threads of its own
         with ONE_BLAS_THREAD, ThreadPoolExecutor(self.n_threads) as pool:
-            yield from pool.map(select, blocks)
+            yield from zip(sizes, pool.map(select, blocks), strict=True)
 
 
 def _candidates(values: NDArray[Any], near: NDArray[np.bool_]) -> Neighbors:

@@ -17,6 +17,7 @@ from diffpeaks.neighbors.cells import NO_CELL, SAMPLE_PER_CELL, members_by_cell
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, at_most, scattered, with_rows
 from diffpeaks.neighbors.coordinates import FEWEST_FEATURES, Workload, padded
 from diffpeaks.neighbors.join import BLOCK_QUERIES, CellJoin, checked_measure
+from diffpeaks.progress import loop_stage, stage
 
 _CELL_SIZE = 512
 _BALL_BLOCKS = 4  # for each thread at a time
@@ -86,6 +87,7 @@ class CellSearch(ExactSearch):
             self._join = self._joined(_CELL_SIZE, workload)
         return self._join
 
+    @stage("cells")
     def _joined(self, cell_size: int, workload: Workload) -> CellJoin:
         return CellJoin(self.space, cell_size, workload, self.n_threads, self._locations.repeats)
 
@@ -115,13 +117,16 @@ class CellSearch(ExactSearch):
     def _nearest_by_cells(self, queries: Any, n_neighbors: int) -> Neighbors:
         n_nearest = min(n_neighbors, self._locations.n_locations)
         join = self._cells(n_nearest)
-        rows = join.nearest(join.queries(queries), n_nearest)
+        asked = join.queries(queries)
+        with loop_stage("neighbours", len(queries)):
+            rows = join.nearest(asked, n_nearest)
         return self._locations.nearest_points(rows, n_neighbors)
 
     def _all_nearest(self, n_nearest: int) -> Neighbors:
         """Nearest members of all members; a row that belongs to none is empty."""
         join = self._cells(n_nearest)
-        return join.nearest(join.members(), n_nearest)
+        with loop_stage("neighbours", self._locations.n_samples):
+            return join.nearest(join.members(), n_nearest)
 
     def within(self, queries: Any, radius: float) -> Neighbors:
         return self.reaching(queries, np.full(self.space.points.shape[0], float(radius)))
@@ -139,13 +144,15 @@ class CellSearch(ExactSearch):
         order = members_by_cell(asked.cell_of)
         step = _BALL_BLOCKS * BLOCK_QUERIES * self.n_threads
         answers, n_entries = [], 0
-        for which in (order[first : first + step] for first in range(0, len(order), step)):
-            rows = self._locations.points_at_first(join.within(asked.some(which), largest))
-            if not self._locations.all_distinct:
-                sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
-            answers.append((which, at_most(rows, reach[rows.indices])))
-            n_entries += len(answers[-1][1].indices)
-            check_graph_size(len(queries), n_entries)
+        with stage("neighbours", len(order)) as done:
+            for which in (order[first : first + step] for first in range(0, len(order), step)):
+                with done.part(len(which)):
+                    rows = self._locations.points_at_first(join.within(asked.some(which), largest))
+                if not self._locations.all_distinct:
+                    sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
+                answers.append((which, at_most(rows, reach[rows.indices])))
+                n_entries += len(answers[-1][1].indices)
+                check_graph_size(len(queries), n_entries)
         return scattered(answers, len(queries), self.space.dtype)
 
 
@@ -199,8 +206,9 @@ class ApproximateCellSearch(CellSearch):
         if calibrated is None:
             return super()._all_nearest(n_nearest)
         join = self._cells(n_nearest)
-        rows = calibrated.found(join.members())
-        self._complete(rows, n_nearest)
+        with loop_stage("neighbours", self._locations.n_samples):
+            rows = calibrated.found(join.members())
+            self._complete(rows, n_nearest)
         return rows
 
     def _complete(self, rows: Neighbors, n_nearest: int) -> None:
@@ -220,7 +228,8 @@ class ApproximateCellSearch(CellSearch):
             return None
         if n_nearest not in self._calibrated:
             join, counts = self._cells(n_nearest), self._locations.counts_at_first
-            self._calibrated[n_nearest] = CalibratedJoin(join, counts, self.target, n_nearest)
+            with stage("calibration"):
+                self._calibrated[n_nearest] = CalibratedJoin(join, counts, self.target, n_nearest)
         calibrated = self._calibrated[n_nearest]
         worthwhile = calibrated.reached and calibrated.rule.cost < n_locations / 2
         return calibrated if worthwhile else None

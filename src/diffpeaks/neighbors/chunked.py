@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import sort_rows
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Search, Space
+from diffpeaks.progress import stage
 from diffpeaks.rows import offsets
 
 
@@ -78,11 +79,15 @@ class ChunkedSearch(ExactSearch):
 
     def _ask_all(self, n_queries: int, ask: Callable[[Search, slice, slice], None]) -> None:
         """Ask the search of each chunk about each block of queries."""
-        with ONE_BLAS_THREAD:  # once, because it takes longer than to ask a small chunk
-            for chunk in _slices(self.space.points.shape[0], self._chunk_size):
+        n_points = self.space.points.shape[0]
+        # BLAS once, because it takes longer than to ask a small chunk
+        with ONE_BLAS_THREAD, stage("neighbours", n_queries) as done:
+            for chunk in _slices(n_points, self._chunk_size):
                 search = self._make(self.space.restricted(chunk))
                 for block in _slices(n_queries, self._block_size):
                     ask(search, chunk, block)
+                    n_compared = chunk.start * n_queries + (chunk.stop - chunk.start) * block.stop
+                    done.reach(n_compared // n_points)
 
 
 def _slices(n_rows: int, size: int) -> Iterator[slice]:

@@ -17,6 +17,7 @@ from diffpeaks._native import move_self_first
 from diffpeaks._validation import check_graph_size, check_n_neighbors, some_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.contract import Neighbors, Space
+from diffpeaks.progress import stage
 
 _BLOCK_ENTRIES = 1 << 22
 _FOUND_SELF = 0.5  # share of points that any index worth using finds at their own place
@@ -90,23 +91,31 @@ def _proposals(ask: Ask, name: str, X: NDArray[Any], n_neighbors: int) -> NDArra
     n_samples = len(X)
     table = np.empty((n_samples, n_neighbors), np.int32)
     step = max(1, _BLOCK_ENTRIES // max(n_neighbors, X.shape[1]))
-    for first in range(0, n_samples, step):
-        with np.errstate(over="ignore"):
-            queries = np.ascontiguousarray(X[first : first + step], np.float32)
-        strange = np.flatnonzero(~np.isfinite(queries).all(axis=1))
-        if len(strange):
-            raise ValueError(
-                f"rows {some_of(first + strange)} of X hold NaN, or values above the range of float32, which "
-                f"{name} cannot take; rescale X or use search='auto'"
-            )
-        try:
-            found = np.asarray(ask(queries, n_neighbors))
-        except RuntimeError as error:
-            row = first + _first_refused(ask, queries, n_neighbors)
-            raise ValueError(_too_few(name, row, n_neighbors, str(error))) from error
-        _check_proposals(found, (len(queries), n_neighbors), first, n_samples, name)
-        table[first : first + step] = found
+    with stage("neighbours", n_samples) as done:
+        for first in range(0, n_samples, step):
+            queries = _as_float32(X[first : first + step], first, name)
+            try:
+                found = np.asarray(ask(queries, n_neighbors))
+            except RuntimeError as error:
+                row = first + _first_refused(ask, queries, n_neighbors)
+                raise ValueError(_too_few(name, row, n_neighbors, str(error))) from error
+            _check_proposals(found, (len(queries), n_neighbors), first, n_samples, name)
+            table[first : first + step] = found
+            done(len(queries))
     return table
+
+
+def _as_float32(rows: NDArray[Any], first: int, name: str) -> NDArray[np.float32]:
+    """Rows of X, from `first` on, as an index takes them."""
+    with np.errstate(over="ignore"):
+        queries = np.ascontiguousarray(rows, np.float32)
+    strange = np.flatnonzero(~np.isfinite(queries).all(axis=1))
+    if len(strange):
+        raise ValueError(
+            f"rows {some_of(first + strange)} of X hold NaN, or values above the range of float32, which "
+            f"{name} cannot take; rescale X or use search='auto'"
+        )
+    return queries
 
 
 def _first_refused(ask: Ask, queries: NDArray[np.float32], n_neighbors: int) -> int:

@@ -19,6 +19,7 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.choice import search_for
 from diffpeaks.neighbors.contract import Neighbors, Space, with_rows
 from diffpeaks.order import NO_POINT
+from diffpeaks.progress import stage
 
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
@@ -113,19 +114,21 @@ class PointSet:
         parent = np.full(len(points), NO_POINT, np.int32)
         delta = np.full(len(points), np.inf)
         left = np.flatnonzero(rank[points] > 0)
-        while len(left):
-            n_neighbors = min(4 * n_neighbors, self.n_samples)
-            step = max(1, (1 << 23) // n_neighbors)
-            for block in (left[first : first + step] for first in range(0, len(left), step)):
-                found = self.search.nearest(self.space.points[points[block]], n_neighbors)
-                indices = found.indices.reshape(len(block), n_neighbors)
-                denser = rank[indices] < rank[points[block]][:, None]
-                first_denser = denser.argmax(axis=1)
-                rows = np.flatnonzero(denser.any(axis=1))
-                parent[block[rows]] = indices[rows, first_denser[rows]]
-                distances = found.distances.reshape(len(block), n_neighbors)
-                delta[block[rows]] = distances[rows, first_denser[rows]]
-            left = left[parent[left] == NO_POINT]
+        with stage("hilltops", len(left)) as done:
+            while len(left):
+                n_neighbors = min(4 * n_neighbors, self.n_samples)
+                step = max(1, (1 << 23) // n_neighbors)
+                for block in (left[first : first + step] for first in range(0, len(left), step)):
+                    found = self.search.nearest(self.space.points[points[block]], n_neighbors)
+                    indices = found.indices.reshape(len(block), n_neighbors)
+                    denser = rank[indices] < rank[points[block]][:, None]
+                    first_denser = denser.argmax(axis=1)
+                    rows = np.flatnonzero(denser.any(axis=1))
+                    parent[block[rows]] = indices[rows, first_denser[rows]]
+                    distances = found.distances.reshape(len(block), n_neighbors)
+                    delta[block[rows]] = distances[rows, first_denser[rows]]
+                    done(len(rows))
+                left = left[parent[left] == NO_POINT]
         return parent, delta
 
     def automatic_n_neighbors(self) -> int:
@@ -138,6 +141,7 @@ class PointSet:
         distances = self.space.between(first, second)
         return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
 
+    @stage("radius")
     def typical_radius(self, n_neighbors: int | None) -> float:
         """Median distance to the `n_neighbors`-th neighbour, over points where it is not zero."""
         n_neighbors = n_neighbors or self.automatic_n_neighbors()

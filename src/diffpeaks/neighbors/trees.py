@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import kd_tree, sort_rows
 from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, check_representable
+from diffpeaks.progress import loop_stage
 from diffpeaks.rows import offsets
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ class TreeSearch(ExactSearch):
         order, queries = self._visiting_order(queries), np.ascontiguousarray(queries)
         indices = np.empty(len(queries) * n_neighbors, np.int32)
         distances = np.empty(len(queries) * n_neighbors, self.space.dtype)
-        self._tree.nearest(queries, order, n_neighbors, self._measure, indices, distances, self.n_threads)
+        asked = queries, order, n_neighbors, self._measure
+        with loop_stage("neighbours", len(queries)):
+            self._tree.nearest(*asked, indices, distances, self.n_threads)
         check_representable(distances[n_neighbors - 1 :: n_neighbors])
         return Neighbors(np.arange(len(queries) + 1, dtype=np.int64) * n_neighbors, indices, distances)
 
@@ -88,12 +91,15 @@ class TreeSearch(ExactSearch):
         """Counted first: what cannot be held is refused, and nothing but the result takes memory."""
         queries = np.ascontiguousarray(queries)
         counts = np.empty(len(queries), np.int64)
-        tree.counts(queries, order, radii, self._measure, counts, self.n_threads)
+        asked = queries, order, radii, self._measure
+        with loop_stage("ball sizes", len(queries)):
+            tree.counts(*asked, counts, self.n_threads)
         indptr = offsets(counts)
         check_graph_size(max(1, len(queries)), int(indptr[-1]))
         indices = np.empty(indptr[-1], np.int32)
         distances = np.empty(indptr[-1], self.space.dtype)
-        tree.balls(queries, order, radii, self._measure, indptr, indices, distances, self.n_threads)
+        with loop_stage("neighbours", len(queries)):
+            tree.balls(*asked, indptr, indices, distances, self.n_threads)
         return Neighbors(indptr, indices, distances)
 
 

@@ -23,6 +23,7 @@ from diffpeaks.captions import Captions
 from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told
 from diffpeaks.members import members_of
 from diffpeaks.palette import N_COLORS
+from diffpeaks.progress import stage
 from diffpeaks.report.content import Content, key_figures
 from diffpeaks.report.pictures import MAP_NUMBERS, pictures_of
 
@@ -31,6 +32,7 @@ _NEEDED = ("jinja2", "matplotlib", "PIL")
 _VERSIONS = ("diffpeaks", "numpy", "scipy", "scikit-learn")
 
 
+@stage("page")
 def write_report(
     model: DensityPeaks,
     path: str | os.PathLike[str],

@@ -1,0 +1,28 @@
+"""How far a command is, on standard error: `add_quiet` gives it an option, `shown` goes around its work."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import AbstractContextManager, nullcontext
+
+from diffpeaks.progress_lines import printed
+
+_LASTING = 2.0  # seconds from which on a stage is worth a line in a log
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="say nothing on standard error but errors")
+
+
+def shown(given: argparse.Namespace) -> AbstractContextManager[None]:
+    """Show the progress of the work inside, unless --quiet is given.
+
+    A terminal has one line that is redrawn and then gone, and whatever is printed inside would mingle with
+    it. Where standard error goes elsewhere, stages that last leave a line each.
+    """
+    if given.quiet:
+        return nullcontext()
+    if sys.stderr.isatty():
+        return printed(sys.stderr, redrawn=True, kept_from=float("inf"))
+    return printed(sys.stderr, redrawn=False, kept_from=_LASTING)
