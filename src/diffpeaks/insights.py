@@ -80,7 +80,7 @@ class PeakInsights:
             NEAREST_SHARE if self._by_default else 1.0,
             self._longest_link(self.cut_),
             self.cut_.max_lone_link or 0.0,
-            at_least=0 if self.cut_.n_clusters is None else 1,
+            at_least=int(self.cut_.is_of_all_samples),
         )
         return predicted_labels(X, self._points, self.labels_, around, self._rule())
 
@@ -161,7 +161,7 @@ class PeakInsights:
         links = self._links_out_of(noise.samples) if is_assigned else None
         clusters = Clusters(self.labels_, self.peak_indices_)
         found = explanation(sample, clusters, self.density_, self.forest_, before, noise, links)
-        is_lone = self.cut_.n_clusters is None and self.cut_.max_link <= found.delta < np.inf
+        is_lone = not self.cut_.is_of_all_samples and self.cut_.max_link <= found.delta < np.inf
         return replace(found, reason=Reason.LONE) if found.reason == Reason.LINKED and is_lone else found
 
     def sweep(self: Any, y_true: Any, rule: str = "max_link") -> Sweep:
@@ -197,7 +197,7 @@ class PeakInsights:
         """
         check_is_fitted(self, "labels_")
         check_params(self, max_link=max_link)
-        if self.cut_.n_clusters is None and max_link == self.cut_.max_link:
+        if not self.cut_.is_of_all_samples and max_link == self.cut_.max_link:
             return Hierarchy(self.forest_, self.density_)
         return Hierarchy(self._forest_within(np.inf if max_link is None else max_link), self.density_)
 

@@ -1,0 +1,98 @@
+"""`explore`: from a fitted model to a page in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from html import escape
+from threading import Thread
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from diffpeaks.explorer.code import python_lines
+from diffpeaks.explorer.desk import Desk
+from diffpeaks.explorer.server import Server
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.views import Scene
+
+
+class Explorer:
+    """A page that is open until `close`; labels and code are those that it shows now.
+
+    Attributes
+    ----------
+    url : str
+        The address of the page, for browsers on this machine.
+    labels_ : array of shape (n_samples,)
+    code : str
+        Python lines that make these labels from `model`.
+    """
+
+    def __init__(self, session: Session, server: Server) -> None:
+        self._session = session
+        self._server = server
+        self._thread = Thread(target=server.serve_forever, name="diffpeaks-explorer", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        return self._session.labels
+
+    @property
+    def code(self) -> str:
+        return python_lines(self._session.state, self._session.model)
+
+    def wait(self) -> None:
+        """Until the page is closed by `close`, or Ctrl+C is pressed."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(0.5)
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Stop answering; labels and code stay."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Explorer({self.url})"
+
+    def _repr_html_(self) -> str:
+        return f'<iframe src="{escape(self.url)}" width="100%" height="720" style="border:0"></iframe>'
+
+
+def explore(
+    estimator: Any,
+    *,
+    title: str = "diffpeaks",
+    open_browser: bool = True,
+    port: int = 0,
+) -> Explorer:
+    """Open a page in which the cut of a fitted model is moved by hand."""
+    check_is_fitted(estimator, "forest_")
+    session = Session(estimator)
+    scene = Scene.of(session, _pca(estimator))
+    server = Server(Desk(session, scene, title, "PCA"), port)
+    explorer = Explorer(session, server)
+    if open_browser:
+        webbrowser.open(explorer.url)
+    return explorer
+
+
+def _pca(estimator: Any) -> NDArray[Any]:
+    from sklearn.decomposition import PCA
+
+    return PCA(2, random_state=0).fit_transform(estimator._points.space.points)
