@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._validation import check_density
 from diffpeaks.hierarchy import Hierarchy
+from diffpeaks.maps import map_coordinates
+from diffpeaks.palette import cluster_colors
 
 
 def pyplot() -> Any:
@@ -64,7 +66,7 @@ class DecisionGraphDisplay:
         others = np.ones(len(x), bool)
         others[self.peak_indices] = False
         ax.scatter(x[others], y[others], s=8, color="0.6", linewidths=0, rasterized=len(x) > 10_000)
-        colors = _colors(np.arange(len(self.peak_indices)))
+        colors = cluster_colors(np.arange(len(self.peak_indices)))
         ax.scatter(x[self.peak_indices], y[self.peak_indices], s=45, c=colors, edgecolors="black", zorder=3)
         ax.set(xscale="log", yscale="log", xlabel="density", ylabel="delta (distance to the nearest denser)")
         ax.set_title(f"{len(self.peak_indices)} peaks among {len(x):,} samples")
@@ -99,7 +101,7 @@ class DensityDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, color: str = "density", ax: Any = None) -> Self:
-        """The samples of a fitted density or clusterer, drawn; X beyond two columns is projected by PCA.
+        """The samples of a fitted density or clusterer, drawn; X beyond two columns on the map of `maps`.
 
         `color` is "density" or "cluster".
         """
@@ -110,7 +112,7 @@ class DensityDisplay:
             raise ValueError(f"{type(estimator).__name__} has no clusters; use color='density'")
         labels = estimator.labels_ if color == "cluster" else None
         peaks = getattr(estimator, "peak_indices_", np.empty(0, int))
-        return cls(_in_the_plane(X), estimator.density_, labels, peaks).plot(ax=ax)
+        return cls(map_coordinates(X), estimator.density_, labels, peaks).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes."""
@@ -127,7 +129,7 @@ class DensityDisplay:
             ax.figure.colorbar(drawn, ax=ax, label="density")
         else:
             sizes = 4 + 14 * np.argsort(order)[order] / max(len(x), 1)
-            colors = _colors(np.asarray(self.labels)[order])
+            colors = cluster_colors(np.asarray(self.labels)[order])
             ax.scatter(x, y, c=colors, s=sizes, linewidths=0, rasterized=rasterized)
         tops = positions[self.peak_indices]
         ax.scatter(tops[:, 0], tops[:, 1], marker="*", s=110, color="white", edgecolors="black", zorder=3)
@@ -187,7 +189,7 @@ class MergeTreeDisplay:
             np.arange(len(into)),
             np.arange(len(into)) if self.labels is None else self.labels[self.hills_],
         )
-        colors = _colors(np.asarray(labels))
+        colors = cluster_colors(np.asarray(labels))
         ax.vlines(x, 0, heights, colors=colors, linewidth=3)
         ax.hlines(heights, x[into], x, colors=colors, linewidth=1.2)
         apart = np.isinf(ends)
@@ -216,21 +218,3 @@ def _above_zero(values: NDArray[Any]) -> NDArray[np.float64]:
     shown = values[np.isfinite(values) & (values > 0)]
     low, high = (shown.min(), shown.max()) if len(shown) else (1.0, 1.0)
     return np.where(values > 0, np.minimum(values, 1.2 * high), low / 2)
-
-
-def _colors(labels: NDArray[Any]) -> NDArray[np.float64]:
-    """One colour a label: a cycle safe for the colour-blind, lighter in each round; noise is grey."""
-    cycle = ["E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7", "882255"]
-    rgb = np.array([[int(color[i : i + 2], 16) / 255 for i in (0, 2, 4)] for color in cycle])
-    darkness = 0.6 ** (labels // len(cycle) % 3)[:, None]
-    return np.where(labels[:, None] < 0, 0.75, 1 - darkness * (1 - rgb[labels % len(cycle)]))
-
-
-def _in_the_plane(X: Any) -> NDArray[Any]:
-    from sklearn.decomposition import PCA
-    from sklearn.utils import check_array
-
-    X = check_array(X, accept_sparse="csr", ensure_min_features=2)
-    if X.shape[1] == 2 or X.shape[0] == 1:
-        return np.asarray(X.toarray() if hasattr(X, "toarray") else X)[:, :2]
-    return PCA(2, random_state=0).fit_transform(X)
