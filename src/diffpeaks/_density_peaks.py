@@ -168,7 +168,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         self._automatic: Cut | None = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
         self.forest_ = self._forest(self.cut_)
-        peaks = select_peaks(self.forest_, self.density_, self.cut_)
+        peaks = self._peaks(self.forest_, self.cut_)
         policy = self._noise_policy()
         self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
         self.n_clusters_ = len(self.peak_indices_)
@@ -210,7 +210,9 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
         by_rules = any(rule is not None for rule in (n_clusters, max_link, min_prominence))
         if by_rules + (cut is not None) + (peaks is not None) > 1:
-            raise ValueError(f"cut={cut} and peaks={peaks} come with another rule; give a cut, peaks or rules")
+            raise ValueError(
+                f"cut={cut} and peaks={peaks} come with another rule; give a cut, peaks or rules"
+            )
         if peaks is not None:
             cut = Cut(peaks=tuple(peaks))
         elif cut is None:
@@ -222,10 +224,10 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
     def _with_cut(self, cut: Cut, policy: NoisePolicy) -> Self:
         """The same fit, cut in another way; what the cut does not decide is shared."""
         forest = self._forest(cut)
-        peaks = select_peaks(forest, self.density_, cut)
+        labels, peaks = self._clusters(forest, self._peaks(forest, cut), cut, policy)
         other = copy(self)
         other.cut_, other.forest_, other._fitted = cut, forest, self._fitted | vars(policy)
-        other.labels_, other.peak_indices_ = self._clusters(forest, peaks, cut, policy)
+        other.labels_, other.peak_indices_ = labels, peaks
         other.n_clusters_ = len(other.peak_indices_)
         return other
 
@@ -260,8 +262,11 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         forest = self._forest_along(links, cut.max_link)
         if cut.max_lone_link is None:
             return forest
-        labels = peak_labels(forest, select_peaks(forest, self.density_, cut))
+        labels = peak_labels(forest, self._peaks(forest, cut))
         return lone_samples_linked(forest, links, labels, cut.max_lone_link)
+
+    def _peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
+        return select_peaks(forest, self.density_, cut)
 
     def _forest_within(self, max_link: float) -> PeakForest:
         return self._forest_along(self._linked(), max_link)

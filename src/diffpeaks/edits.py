@@ -49,7 +49,9 @@ class Split:
         forest = _forest_of(members, model)
         others = forest.roots[1:]  # without the top
         if not len(others):
-            raise ValueError(f"{self} finds one hill only in that cluster, nothing to split; undo a merge instead")
+            raise ValueError(
+                f"{self} finds one hill only in that cluster, nothing to split; undo a merge instead"
+            )
         hill = others[np.argmax(forest.prominence[others])]
         remain = np.append(forest.roots[0], others[forest.prominence[others] >= forest.prominence[hill]])
         sides = peak_labels(forest, remain)
@@ -117,9 +119,7 @@ def _forest_of(members: NDArray[np.int64], model: Any) -> PeakForest:
 
 
 def _graph_among(members: NDArray[np.int64], graph: NeighborGraph) -> NeighborGraph:
-    rows = leading(
-        Neighbors(graph.indptr, graph.indices, graph.distances), members, graph.degrees[members]
-    )
+    rows = leading(Neighbors(graph.indptr, graph.indices, graph.distances), members, graph.degrees[members])
     place = np.full(graph.n_samples, NO_POINT, np.int32)
     place[members] = np.arange(len(members))
     keep = place[rows.indices] != NO_POINT

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks import confidence
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks._validation import check_integer
-from diffpeaks.cuts import select_peaks
 from diffpeaks.density.base import new_samples
 from diffpeaks.explanation import Explanation, Reason, explanation
 from diffpeaks.graph import NeighborGraph
@@ -207,6 +206,6 @@ class PeakInsights:
 
     def _found_before_noise(self: Any) -> tuple[Clusters, Noise]:
         """The clusters of the fit while noise was in them, and which samples it was."""
-        peaks = select_peaks(self.forest_, self.density_, self.cut_)
+        peaks = self._peaks(self.forest_, self.cut_)
         before = Clusters(peak_labels(self.forest_, peaks), peaks)
         return before, self._noise(before.labels, self.cut_, self._noise_policy())

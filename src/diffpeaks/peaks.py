@@ -69,13 +69,9 @@ def peak_forest(
     """
     order = density_order(density, tie_break)
     rank = rank_of(order)
-    position = np.empty(graph.n_samples, np.int64)
-    first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
-    # rows are sorted, so that the first denser neighbour is the nearest
-    delta = graph.distances[position].astype(np.float64)
-    linked = (position >= 0) & (delta < max_link)
-    parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
-    delta[~linked] = np.inf
+    parent, delta = denser_neighbors(graph, rank, n_jobs)
+    too_long = delta >= max_link
+    parent[too_long], delta[too_long] = NO_POINT, np.inf
     saddle, crossing = np.empty_like(parent), np.empty_like(parent)
     merge_hills(
         graph.indptr,
@@ -91,6 +87,18 @@ def peak_forest(
     )
     prominence = _prominence(density, parent, saddle)
     return PeakForest(parent, delta, prominence, saddle, crossing, rank)
+
+
+def denser_neighbors(
+    graph: NeighborGraph, rank: NDArray[np.int32], n_jobs: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The nearest denser sample in each row and the distance to it; NO_POINT and infinity without one."""
+    position = np.empty(graph.n_samples, np.int64)
+    first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
+    # rows are sorted, so that the first denser neighbour is the nearest
+    linked = position >= 0
+    parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
+    return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
 
 
 def hill_links(graph: NeighborGraph, n_jobs: int | None = None) -> NeighborGraph:

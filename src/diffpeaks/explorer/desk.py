@@ -13,14 +13,22 @@ from typing import Any, Self
 
 import numpy as np
 
+from diffpeaks._validation import check_integer
+from diffpeaks.captions import PICTURE_SUFFIXES, Captions
 from diffpeaks.explorer import words
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene, packed_clustering
+from diffpeaks.palette import N_COLORS, NOISE_COLOR, css_color
 
 MEMBERS_A_PAGE = 60
 NEIGHBORS_SHOWN = 12
 BINARY = "application/octet-stream"
+_PICTURE_TYPES = {suffix: f"image/{suffix[1:]}" for suffix in PICTURE_SUFFIXES} | {".jpg": "image/jpeg"}
+_DELTA_NOTES = {
+    True: "the delta of hilltops is still looked for: they are at the top",
+    False: "the delta of hilltops is not known from this graph: they are at the top",
+}
 
 
 @dataclass(frozen=True)
@@ -39,16 +47,19 @@ class Answer:
 class Desk:
     """One session behind a lock, with everything that may be asked of it by name."""
 
-    def __init__(self, session: Session, scene: Scene, title: str, map_name: str) -> None:
+    def __init__(self, session: Session, scene: Scene, captions: Captions, title: str, map_name: str) -> None:
         self.session = session
-        self.scene = scene
-        self._about = {"title": title, "map": map_name}
+        self._scene = scene
+        self._captions = captions
+        colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
+        self._about = {"title": title, "map_name": map_name, "palette": colours}
         self._lock = Lock()
         self.readings = {
-            "/api/scene": self._scene,
+            "/api/scene": self._packed_scene,
             "/api/clustering": self._clustering,
             "/api/sample": self._sample,
             "/api/members": self._members,
+            "/api/picture": self._picture,
             "/api/labels.csv": self._labels_csv,
             "/api/labels.npy": self._labels_npy,
         }
@@ -85,26 +96,39 @@ class Desk:
         session = self.session
         about = words.about_clustering(session) | {"seconds": round(time.perf_counter() - start, 4)}
         code = python_lines(session.state, session.model)
-        return Answer(packed_clustering(session, self.scene, about | {"code": code}), BINARY)
+        return Answer(packed_clustering(session, self._scene, about | {"code": code}), BINARY)
 
-    def _scene(self) -> Answer:
-        return Answer(self.scene.packed(self._about), BINARY)
+    def _packed_scene(self) -> Answer:
+        model = self.session.model
+        with self._lock:
+            if not self._scene.is_exact and model._whole.is_known:
+                self._scene = self._scene.with_exact_delta(model)
+        waiting = {"is_pending": model.is_preparing, "delta_note": _DELTA_NOTES[model.is_preparing]}
+        return Answer(self._scene.packed(self._about | waiting), BINARY)
 
     def _lasso(self, polygon: Any) -> None:
-        found = self.scene.inside(polygon)
+        found = self._scene.inside(polygon)
         if not len(found):
             raise ValueError("there is no sample inside; draw around the peaks")
         self.session.choose_peaks(found.tolist())
 
     def _sample(self, sample: str) -> Answer:
         with self._lock:
-            return Answer.of_json(words.about_sample(self.session, self.scene, int(sample), NEIGHBORS_SHOWN))
+            show = words.Shown(self.session, self._scene, self._captions)
+            return Answer.of_json(words.about_sample(show, int(sample), NEIGHBORS_SHOWN))
 
     def _members(self, cluster: str, start: str = "0") -> Answer:
         with self._lock:
-            return Answer.of_json(
-                words.about_cluster(self.session, int(cluster), int(start), MEMBERS_A_PAGE)
-            )
+            show = words.Shown(self.session, self._scene, self._captions)
+            return Answer.of_json(words.about_cluster(show, int(cluster), int(start), MEMBERS_A_PAGE))
+
+    def _picture(self, sample: str) -> Answer:
+        """A picture that the user named; the room of captions keeps to its folder."""
+        number = check_integer("sample", int(sample), 0, self._captions.n_samples - 1)
+        path = self._captions.picture_of(number)
+        if path is None:
+            raise ValueError(f"there is no picture of sample {number}")
+        return Answer(path.read_bytes(), _PICTURE_TYPES[path.suffix.lower()])
 
     def _labels_csv(self) -> Answer:
         labels = self.session.labels

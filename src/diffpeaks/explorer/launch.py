@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from diffpeaks.captions import Captions
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.desk import Desk
 from diffpeaks.explorer.server import Server
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene
+from diffpeaks.maps import map_coordinates
 
 
 class Explorer:
@@ -77,22 +79,48 @@ class Explorer:
 def explore(
     estimator: Any,
     *,
+    map: Any = "pca",
+    captions: Captions | None = None,
     title: str = "diffpeaks",
     open_browser: bool = True,
     port: int = 0,
 ) -> Explorer:
-    """Open a page in which the cut of a fitted model is moved by hand."""
+    """Open a page in which the cut of a fitted model is moved by hand, on this machine alone.
+
+    Parameters
+    ----------
+    estimator : fitted DensityPeaks
+        It stays as it is; what was chosen is in `labels_` and `code` of what is returned.
+    map : {"pca", "umap"} or array of shape (n_samples, 2)
+        Where samples are drawn, as in `diffpeaks.maps.map_coordinates`; for the eye alone.
+    captions : Captions, optional
+        Names, texts, columns and pictures of samples to show.
+    title : str
+    open_browser : bool
+        Open the page; otherwise `url` says where it is.
+    port : int
+        By default one that is free.
+
+    Examples
+    --------
+    >>> from diffpeaks import DensityPeaks, explore
+    >>> model = DensityPeaks(max_link=1.5).fit([[0.0], [1.0], [5.0]])
+    >>> with explore(model, open_browser=False) as page:
+    ...     page.labels_.tolist(), page.code
+    ([0, 0, 1], 'labels = model.recut(cut=model.cut_)')
+    """
     check_is_fitted(estimator, "forest_")
+    coordinates = map_coordinates(estimator._points, map)
+    captions = Captions(len(coordinates)) if captions is None else captions
+    if captions.n_samples != len(coordinates):
+        raise ValueError(
+            f"captions are of {captions.n_samples} samples, but the model has {len(coordinates)}"
+        )
     session = Session(estimator)
-    scene = Scene.of(session, _pca(estimator))
-    server = Server(Desk(session, scene, title, "PCA"), port)
-    explorer = Explorer(session, server)
+    scene = Scene.of(session.model, coordinates)
+    desk = Desk(session, scene, captions, title, map.upper() if isinstance(map, str) else "given coordinates")
+    explorer = Explorer(session, Server(desk, port))
+    session.model.start_preparing()
     if open_browser:
         webbrowser.open(explorer.url)
     return explorer
-
-
-def _pca(estimator: Any) -> NDArray[Any]:
-    from sklearn.decomposition import PCA
-
-    return PCA(2, random_state=0).fit_transform(estimator._points.space.points)

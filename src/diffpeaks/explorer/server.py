@@ -20,7 +20,14 @@ from diffpeaks.explorer.desk import Answer, Desk
 TOKEN_HEADER = "X-Diffpeaks-Token"
 MOST_BYTES = 4 * 2**20  # of a question
 PAGE = files("diffpeaks.explorer") / "page"
-_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+    "vert": "text/plain",
+    "frag": "text/plain",
+}
 PAGE_FILES = {
     f"/{entry.name}": f"{_TYPES[entry.name.rpartition('.')[2]]}; charset=utf-8"
     for entry in PAGE.iterdir()
@@ -70,10 +77,10 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "diffpeaks", ""
     timeout = 60  # of a connection on which nothing is asked
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         self._answer(self._read)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         self._answer(self._change)
 
     def _answer(self, work: Any) -> None:
@@ -126,7 +133,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_token(self) -> None:
         given = self.headers.get(TOKEN_HEADER, "")
         if not hmac.compare_digest(given.encode(), self.server.token.encode()):
-            raise _Refusal(HTTPStatus.FORBIDDEN, "the token is missing or wrong; open the address that was printed")
+            raise _Refusal(
+                HTTPStatus.FORBIDDEN, "the token is missing or wrong; open the address that was printed"
+            )
 
     def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks.cuts import Cut, best_peaks_first
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.cuts import Cut
 from diffpeaks.edits import Edit, Merge, Split
-from diffpeaks.explorer.clustering import Clustering, Cuts
+from diffpeaks.explorer.clustering import Clustering, Cuts, KeepingPeaks
 from diffpeaks.noise import NoisePolicy
-from diffpeaks.order import NOISE
 
 MOST_STEPS_BACK = 200
 RULES = ("n_clusters", "max_link", "min_prominence")
@@ -51,9 +51,9 @@ class Session:
     what lies between its ends is no step to go back to.
     """
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self._cuts = Cuts(model)
+    def __init__(self, model: DensityPeaks) -> None:
+        self.model = KeepingPeaks.of(model)
+        self._cuts = Cuts(self.model)
         self._history = History()
         self._kept = self._state = State(model.cut_, model._noise_policy())
         self._score: NDArray[np.float64] | None = None
@@ -91,7 +91,7 @@ class Session:
         """As many clusters as samples have that density x delta, or a larger one."""
         if self._score is None:
             complete = self.model._complete_forest()
-            best = best_peaks_first(complete, self.model.density_)[1:]  # without the densest, a peak anyway
+            best = self.model._best_first()[1:]  # without the densest, a peak anyway
             self._score = (self.model.density_[best] * complete.delta[best])[::-1]
         n_above = len(self._score) - int(np.searchsorted(self._score, least))
         self.set_rule("n_clusters", 1 + n_above, keep)
@@ -128,7 +128,9 @@ class Session:
         cuts = {"automatic": lambda: self.automatic, "fit": lambda: self.model.cut_}
         if what not in cuts:
             raise ValueError(f"{what!r} is unknown; use 'automatic' or 'fit'")
-        self._change(State(cuts[what](), self._state.policy if what == "automatic" else self.model._noise_policy()))
+        self._change(
+            State(cuts[what](), self._state.policy if what == "automatic" else self.model._noise_policy())
+        )
 
     def undo(self) -> None:
         self._go(self._history.past, self._history.future, "undo")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from diffpeaks.explorer.clustering import KeepingPeaks
 from diffpeaks.explorer.session import Session
 from diffpeaks.order import NO_POINT
+from diffpeaks.peaks import denser_neighbors
 
 MOST_DRAWN = 200_000  # samples
 MOST_LISTED = 50_000  # clusters; the largest
@@ -36,17 +39,22 @@ def _of_four_bytes(values: ArrayLike) -> NDArray[Any]:
     return array.astype(_DTYPES[array.dtype.kind])
 
 
-def drawn_samples(first: NDArray[np.int64], rank: NDArray[np.int32], most: int = MOST_DRAWN) -> NDArray[np.int64]:
-    """The samples to draw, the densest last so that they are on top: all, or `first` and a random part.
+def drawn_samples(
+    first: Iterable[NDArray[np.int64]], rank: NDArray[np.int32], most: int = MOST_DRAWN
+) -> NDArray[np.int64]:
+    """The samples to draw, the densest last so that they are on top: all, or those `first` and a random part.
 
-    Drawing is thinned evenly, so that dense places stay dense; `first` are those that must be seen.
+    What must be seen takes no more than half of the room. The rest is thinned evenly, so that dense places
+    stay dense.
     """
     n_samples = len(rank)
     if n_samples <= most:
         chosen = np.arange(n_samples)
     else:
         is_chosen = np.zeros(n_samples, bool)
-        is_chosen[first[: most // 2]] = True
+        for samples in first:
+            room = max(0, most // 2 - np.count_nonzero(is_chosen))
+            is_chosen[samples[:room]] = True
         others = np.flatnonzero(~is_chosen)
         more = most - np.count_nonzero(is_chosen)
         is_chosen[np.random.default_rng(0).choice(others, more, replace=False, shuffle=False)] = True
@@ -70,29 +78,40 @@ class Scene:
     on_map, in_graph : arrays of shape (n_samples, 2)
     drawn : array of shape (n_drawn,)
         Samples that are drawn.
+    is_exact : bool
+        Whether delta is known of hilltops too; otherwise these are above all others.
+    link_range : tuple of float
+        The shortest and the longest delta that is known.
     """
 
     on_map: NDArray[np.float32]
     in_graph: NDArray[np.float32]
     drawn: NDArray[np.int64]
+    is_exact: bool
+    link_range: tuple[float, float]
 
     @classmethod
-    def of(cls, session: Session, on_map: NDArray[Any], most: int = MOST_DRAWN) -> Scene:
-        density, delta = session.model.decision_graph()
-        in_graph = np.column_stack([log_positions(density), log_positions(delta)])
-        rank = session.model.forest_.rank
-        with np.errstate(invalid="ignore"):
-            best_first = np.argsort(-(density * delta), kind="stable")
-        first = np.concatenate([session.now.peaks, session.model.forest_.roots, best_first])
-        drawn = drawn_samples(first[np.sort(np.unique(first, return_index=True)[1])], rank, most)
-        return cls(on_map.astype(np.float32), in_graph.astype(np.float32), drawn)
+    def of(cls, model: KeepingPeaks, on_map: NDArray[Any], most: int = MOST_DRAWN) -> Self:
+        rank, density = model.forest_.rank, model.density_
+        delta = denser_neighbors(model.graph_, rank)[1]
+        roots = np.flatnonzero(model.forest_.parent == NO_POINT)
+        likely = np.argsort(-np.where(np.isfinite(delta), density * delta, np.inf), kind="stable")
+        drawn = drawn_samples([model.peak_indices_, roots, likely], rank, most)
+        in_graph = np.column_stack([log_positions(density), log_positions(delta)]).astype(np.float32)
+        return cls(on_map.astype(np.float32), in_graph, drawn, False, _range_of(delta))
+
+    def with_exact_delta(self, model: KeepingPeaks) -> Self:
+        """The same scene when the nearest denser sample of each hilltop has been found."""
+        delta = model._complete_forest().delta
+        in_graph = np.column_stack([self.in_graph[:, 0], log_positions(delta)]).astype(np.float32)
+        return replace(self, in_graph=in_graph, is_exact=True, link_range=_range_of(delta))
 
     def packed(self, header: dict[str, Any]) -> bytes:
         """What stays the same for all cuts."""
         drawn = self.drawn
-        counts = {"n_samples": len(self.on_map), "n_drawn": len(drawn)}
+        own = {"n_samples": len(self.on_map), "n_drawn": len(drawn), "link_range": self.link_range}
         return packed(
-            header | counts,
+            header | own | {"is_exact": self.is_exact},
             drawn=drawn.astype(np.uint32),
             map=self.on_map[drawn].ravel(),
             graph=self.in_graph[drawn].ravel(),
@@ -110,6 +129,11 @@ class Scene:
             with np.errstate(divide="ignore", invalid="ignore"):
                 is_inside ^= crosses & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
         return near[is_inside]
+
+
+def _range_of(delta: NDArray[np.float64]) -> tuple[float, float]:
+    known = delta[np.isfinite(delta) & (delta > 0)]
+    return (float(known.min()), float(known.max())) if len(known) else (1.0, 1.0)
 
 
 def listed_clusters(sizes: NDArray[np.int64], most: int = MOST_LISTED) -> NDArray[np.int64]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from diffpeaks._validation import check_integer
+from diffpeaks.captions import Captions
 from diffpeaks.explanation import Explanation, Reason
 from diffpeaks.explorer.session import POLICY, RULES, Session
 from diffpeaks.explorer.views import Scene
@@ -68,67 +70,66 @@ def _cut_in_words(session: Session) -> str:
     return rules
 
 
-def about_sample(session: Session, scene: Scene, sample: int, n_neighbors: int) -> dict[str, Any]:
+class Shown(NamedTuple):
+    """What is asked about: the clustering now, where samples are drawn, and what else is known of them."""
+
+    session: Session
+    scene: Scene
+    captions: Captions
+
+    def sample(self, sample: int) -> dict[str, Any]:
+        return {
+            "sample": int(sample),
+            "label": int(self.session.labels[sample]),
+            "map": self.scene.on_map[sample].tolist(),
+            "graph": self.scene.in_graph[sample].tolist(),
+            "caption": {
+                "name": self.captions.name_of(sample),
+                "text": self.captions.text_of(sample),
+                "metadata": self.captions.metadata_of(sample),
+                "picture": self.captions.picture_of(sample) is not None,
+            },
+        }
+
+
+def about_sample(show: Shown, sample: int, n_neighbors: int) -> dict[str, Any]:
     """Why a sample is where it is: the path to its peak, and its neighbours."""
-    now = session.now
-    found = now.model.explain(sample)
-    graph = now.model.graph_
-    row = slice(graph.indptr[sample], graph.indptr[sample + 1])
-    near, distances = graph.indices[row][1:], graph.distances[row][1:]
-    shown = slice(0, n_neighbors)
-    return {
-        "sample": sample,
-        "label": int(now.labels[sample]),
+    session = show.session
+    found = session.now.model.explain(sample)
+    graph = session.model.graph_
+    row = slice(graph.indptr[sample] + 1, graph.indptr[sample + 1])  # without itself
+    near = zip(graph.indices[row][:n_neighbors].tolist(), graph.distances[row].tolist(), strict=False)
+    return show.sample(sample) | {
         "reason": _why(found, session),
         "density": found.density,
         "delta": finite(found.delta),
-        "peak": found.peak,
         "prominence": finite(found.prominence),
-        "meets": _meets(found, session),
-        "path": _placed(found.path, session, scene),
+        "meets": _meets(found, show),
+        "path": [show.sample(passed) for passed in found.path],
         "saddles": list(found.saddles),
-        "neighbors": [
-            at | {"distance": distance}
-            for at, distance in zip(
-                _placed(near[shown], session, scene), distances[shown].tolist(), strict=True
-            )
-        ],
-        "n_neighbors": len(near),
+        "neighbors": [show.sample(other) | {"distance": distance} for other, distance in near],
+        "n_neighbors": int(row.stop - row.start),
     }
 
 
-def about_cluster(session: Session, cluster: int, start: int, n_members: int) -> dict[str, Any]:
+def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict[str, Any]:
     """A page of the members of a cluster, densest first."""
-    now = session.now
-    if not 0 <= cluster < len(now.peaks):
-        raise ValueError(f"cluster {cluster} is unknown; there are {len(now.peaks)}")
+    now = show.session.now
+    check_integer("cluster", cluster, 0, len(now.peaks) - 1)
     members = np.flatnonzero(now.labels == cluster)
     members = members[np.argsort(now.model.forest_.rank[members])]
+    density = now.model.density_
+    page = members[max(0, start) :][:n_members].tolist()
     peak = int(now.peaks[cluster])
     return {
         "cluster": cluster,
         "size": len(members),
-        "peak": peak,
-        "density": float(now.model.density_[peak]),
+        "peak": show.sample(peak),
         "prominence": finite(now.model.forest_.prominence[peak]),
         "start": start,
-        "members": [
-            {"sample": int(sample), "density": float(now.model.density_[sample])}
-            for sample in members[start : start + n_members]
-        ],
+        "members_a_page": n_members,
+        "members": [show.sample(member) | {"density": float(density[member])} for member in page],
     }
-
-
-def _placed(samples: Any, session: Session, scene: Scene) -> list[dict[str, Any]]:
-    return [
-        {
-            "sample": int(sample),
-            "label": int(session.labels[sample]),
-            "map": scene.on_map[sample].tolist(),
-            "graph": scene.in_graph[sample].tolist(),
-        }
-        for sample in samples
-    ]
 
 
 def _why(found: Explanation, session: Session) -> str:
@@ -136,13 +137,12 @@ def _why(found: Explanation, session: Session) -> str:
     return f"{told}; edited by hand after that" if session.state.edits else told
 
 
-def _meets(found: Explanation, session: Session) -> str | None:
+def _meets(found: Explanation, show: Shown) -> str | None:
     if found.next_saddle is None:
         return None
-    crossing = session.now.model.forest_.crossing[found.peak]
-    label = session.labels[crossing]
+    label = show.session.labels[show.session.now.model.forest_.crossing[found.peak]]
     other = "noise" if label == NOISE else f"cluster {label}"
-    return f"{other} at sample {found.next_saddle}"
+    return f"{other} at sample {show.captions.name_of(found.next_saddle)}"
 
 
 def finite(value: float | None) -> float | None:

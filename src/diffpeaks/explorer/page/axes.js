@@ -3,7 +3,9 @@
 export function inkOf(element) {
   const style = getComputedStyle(element);
   const read = (name) => style.getPropertyValue(name).trim();
-  return { text: read("--quiet"), strong: read("--text"), grid: read("--grid"), line: read("--accent"), paper: read("--panel") };
+  const strong = read("--text");
+  const rim = [...[1, 3, 5].map((place) => parseInt(strong.slice(place, place + 2), 16) / 255), 1];
+  return { text: read("--quiet"), strong, rim, grid: read("--grid"), faint: read("--faint"), line: read("--accent"), paper: read("--panel") };
 }
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
