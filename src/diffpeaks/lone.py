@@ -25,10 +25,11 @@ def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -
     owners = np.repeat(np.arange(len(lengths)), lengths)
     found = labels[rows.indices]
     counts = (found != NOISE) & (rows.distances < np.atleast_1d(max_link))
-    pairs, number = np.unique(np.column_stack((owners[counts], found[counts])), axis=0, return_counts=True)
+    n_labels = labels.max(initial=0) + 1
+    pairs, number = np.unique(owners[counts] * n_labels + found[counts], return_counts=True)
     agreed = np.full(len(lengths), NOISE, np.int64)
-    most = 2 * number > lengths[pairs[:, 0]]
-    agreed[pairs[most, 0]] = pairs[most, 1]
+    most = pairs[2 * number > lengths[pairs // n_labels]]
+    agreed[most // n_labels] = most % n_labels
     return agreed
 
 
@@ -61,7 +62,7 @@ def lone_samples_linked(
 def _others(graph: NeighborGraph, samples: NDArray[Any]) -> Neighbors:
     """The rows of some samples, without themselves."""
     rows = Neighbors(graph.indptr, graph.indices, graph.distances)
-    whole = leading(rows, samples, graph.degrees[samples])
+    whole = leading(rows, samples, graph.indptr[samples + 1] - graph.indptr[samples])
     others = np.ones(len(whole.indices), bool)
     others[whole.indptr[:-1]] = False
     indptr = whole.indptr - np.arange(len(whole.indptr))

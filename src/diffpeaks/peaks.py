@@ -85,7 +85,7 @@ def peak_forest(
         crossing,
         n_threads(n_jobs),
     )
-    prominence = _prominence(density, parent, saddle)
+    prominence = prominence_of(density, parent, saddle)
     return PeakForest(parent, delta, prominence, saddle, crossing, rank)
 
 
@@ -187,9 +187,10 @@ def border_density(
     return highest_border
 
 
-def _prominence(
+def prominence_of(
     density: NDArray[np.float64], parent: NDArray[np.int32], saddle: NDArray[np.int32]
 ) -> NDArray[np.float64]:
+    """How far roots rise above their saddles, in log density; zero for samples that are no roots."""
     prominence = np.zeros(len(density))
     roots = np.flatnonzero(parent == NO_POINT)
     top, low = density[roots], density[saddle[roots]]

@@ -18,6 +18,7 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.noise import NoisePolicy
 from diffpeaks.order import NOISE
 from diffpeaks.peaks import PeakForest
+from diffpeaks.ranked_links import RankedLinks
 
 FORESTS_KEPT = 4
 Value = TypeVar("Value")
@@ -46,6 +47,7 @@ class KeepingPeaks(DensityPeaks):
     """A fit of which many cuts are taken: links, forests and the order of peaks are kept in memory."""
 
     _links: Once[NeighborGraph]
+    _ranked: Once[RankedLinks]
     _whole: Once[PeakForest]
     _best_first: Once[NDArray[np.int64]]
     _forests: dict[float, PeakForest]
@@ -56,6 +58,9 @@ class KeepingPeaks(DensityPeaks):
         kept = cls.__new__(cls)
         vars(kept).update(vars(model))
         kept._links = Once(model._linked)
+        kept._ranked = Once(
+            lambda: RankedLinks(kept._links(), kept.density_, kept.density_estimator_.tie_break(), kept.n_jobs)
+        )
         kept._whole = Once(model._complete_forest)
         kept._best_first = Once(lambda: best_peaks_first(kept._whole(), kept.density_))
         kept._forests = {}
@@ -63,15 +68,16 @@ class KeepingPeaks(DensityPeaks):
         return kept
 
     def start_preparing(self) -> None:
-        """Begin with what takes long, so that it is there when it is asked for."""
-        self._preparing.start()
+        """Begin with what takes long, so that it is there when it is asked for; once."""
+        if self._preparing.ident is None:
+            self._preparing.start()
 
     @property
     def is_preparing(self) -> bool:
         return self._preparing.is_alive()
 
     def _prepare(self) -> None:
-        self._links()
+        self._ranked()
         try:
             self._best_first()
         except ValueError:
@@ -87,7 +93,7 @@ class KeepingPeaks(DensityPeaks):
         if max_link not in self._forests:
             while len(self._forests) >= FORESTS_KEPT:
                 self._forests.pop(next(iter(self._forests)))
-            self._forests[max_link] = super()._forest_along(links, max_link)
+            self._forests[max_link] = self._ranked().forest(max_link)
         return self._forests[max_link]
 
     def _peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:

@@ -103,6 +103,7 @@ class Desk:
         with self._lock:
             if not self._scene.is_exact and model._whole.is_known:
                 self._scene = self._scene.with_exact_delta(model)
+            model.start_preparing()  # not before there is a page to look at
         waiting = {"is_pending": model.is_preparing, "delta_note": _DELTA_NOTES[model.is_preparing]}
         return Answer(self._scene.packed(self._about | waiting), BINARY)
 

@@ -120,7 +120,6 @@ def explore(
     scene = Scene.of(session.model, coordinates)
     desk = Desk(session, scene, captions, title, map.upper() if isinstance(map, str) else "given coordinates")
     explorer = Explorer(session, Server(desk, port))
-    session.model.start_preparing()
     if open_browser:
         webbrowser.open(explorer.url)
     return explorer
