@@ -62,6 +62,20 @@ def map_coordinates(
     return _umap(X, metric, random) if how == "umap" else _principal(X, metric, random)
 
 
+def axis_names(X: Any, how: Any = "pca", metric: Any = "euclidean") -> tuple[str, str]:
+    """What the coordinates of such a map are called; nothing where they are given."""
+    if isinstance(X, (PointSet, GivenGraph)):
+        X, metric = _points_and_metric(X)
+    if not isinstance(how, str):
+        return "", ""
+    if how == "umap":
+        return "UMAP 1", "UMAP 2"
+    is_plane = X.shape[1] == 2 and not _is_cosine(metric)
+    return (
+        ("first feature", "second feature") if is_plane else ("first principal axis", "second principal axis")
+    )
+
+
 def _points_and_metric(points: PointSet | GivenGraph) -> tuple[Any, Any]:
     if isinstance(points, GivenGraph):
         return np.empty((points.n_samples, 0)), "precomputed"
@@ -96,15 +110,18 @@ def _umap(X: Any, metric: Any, random: np.random.RandomState) -> NDArray[Any]:
 
 
 def _principal(X: Any, metric: Any, random: np.random.RandomState) -> NDArray[Any]:
-    is_cosine = isinstance(metric, str) and metric == "cosine"
-    if X.shape[1] == 2 and not is_cosine:
+    if X.shape[1] == 2 and not _is_cosine(metric):
         return X.toarray() if sp.issparse(X) else np.array(X)
-    rows = _CenteredRows(X, _inverse_lengths(X) if is_cosine else None)
+    rows = _CenteredRows(X, _inverse_lengths(X) if _is_cosine(metric) else None)
     axes = _signed(_axes(rows, random))
     places = np.zeros((X.shape[0], 2), X.dtype)
     for part, block in rows.blocks():
         places[part, : axes.shape[1]] = block @ axes
     return places
+
+
+def _is_cosine(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "cosine"
 
 
 def _inverse_lengths(X: Any) -> NDArray[Any]:

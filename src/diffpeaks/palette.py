@@ -19,6 +19,8 @@ HUES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a23b
 NOISE_COLOR = "#9a9a9a"
 # Towards what the hues are mixed round by round, and how much of it there is.
 _TONES = ((0.0, 0.0), (1.0, 0.45), (0.0, 0.4))
+_LIGHTNESS = np.array([0.299, 0.587, 0.114])  # how much red, green and blue add to it
+_BLACK_ABOVE = 0.55
 N_COLORS = len(HUES) * len(_TONES)
 
 
@@ -48,3 +50,8 @@ def css_color(label: int) -> str:
     """
     red, green, blue = np.round(255 * cluster_colors(label)).astype(int)
     return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def ink_on(label: int) -> str:
+    """Black or white, whichever is read better on the colour of a label."""
+    return "#000000" if cluster_colors(label) @ _LIGHTNESS > _BLACK_ABOVE else "#ffffff"

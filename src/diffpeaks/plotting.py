@@ -25,7 +25,8 @@ def pyplot() -> Any:
     return plt
 
 
-def _new_axes(ax: Any) -> Any:
+def new_axes(ax: Any) -> Any:
+    """The axes that are given, or those of a new figure."""
     return pyplot().subplots(layout="constrained")[1] if ax is None else ax
 
 
@@ -59,7 +60,7 @@ class DecisionGraphDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes."""
-        ax = _new_axes(ax)
+        ax = new_axes(ax)
         if np.shape(self.density) != np.shape(self.delta):
             raise ValueError(f"density has shape {np.shape(self.density)} and delta {np.shape(self.delta)}")
         x, y = _above_zero(self.density), _above_zero(self.delta)
@@ -67,7 +68,10 @@ class DecisionGraphDisplay:
         others[self.peak_indices] = False
         ax.scatter(x[others], y[others], s=8, color="0.6", linewidths=0, rasterized=len(x) > 10_000)
         colors = cluster_colors(np.arange(len(self.peak_indices)))
-        ax.scatter(x[self.peak_indices], y[self.peak_indices], s=45, c=colors, edgecolors="black", zorder=3)
+        peaks = x[self.peak_indices], y[self.peak_indices]
+        many = len(self.peak_indices) > 1000  # then they are small, and no thousands of shapes in a file
+        style = {"s": 10, "linewidths": 0} if many else {"s": 45, "edgecolors": "black"}
+        ax.scatter(*peaks, c=colors, zorder=3, rasterized=many, **style)
         ax.set(xscale="log", yscale="log", xlabel="density", ylabel="delta (distance to the nearest denser)")
         ax.set_title(f"{len(self.peak_indices)} peaks among {len(x):,} samples")
         _plain_numbers(ax)
@@ -116,7 +120,7 @@ class DensityDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes."""
-        ax = _new_axes(ax)
+        ax = new_axes(ax)
         positions = np.asarray(self.positions)
         density = check_density(self.density, len(positions))
         order = np.argsort(density)  # the densest on top
@@ -181,7 +185,7 @@ class MergeTreeDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes."""
-        ax = _new_axes(ax)
+        ax = new_axes(ax)
         self.hills_, into, ends = self.hierarchy.most_prominent(self.max_hills)
         top = 0.6 * self.hierarchy.height_apart  # a little above the longest bar that ends
         heights = np.minimum(ends, top)

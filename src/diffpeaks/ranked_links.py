@@ -46,9 +46,7 @@ class RankedLinks:
         by_rank = parent[self._order]
         parent_rank = np.where(by_rank == NO_POINT, np.int32(NO_POINT), self._rank[by_rank])
         saddle, crossing = np.empty_like(parent_rank), np.empty_like(parent_rank)
-        merge_ranked(
-            self._indptr, self._upper, self._lengths, float(max_link), parent_rank, saddle, crossing
-        )
+        merge_ranked(self._indptr, self._upper, self._lengths, float(max_link), parent_rank, saddle, crossing)
         saddle, crossing = self._of_samples(saddle), self._of_samples(crossing)
         prominence = prominence_of(self._density, parent, saddle)
         return PeakForest(parent, delta, prominence, saddle, crossing, self._rank)

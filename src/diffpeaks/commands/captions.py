@@ -34,6 +34,8 @@ def check_captions(given: argparse.Namespace) -> None:
         raise ValueError(f"--image-column {given.image_column!r} needs the folder of pictures; give --images")
     if given.captions is not None and not _columns(given):
         raise ValueError(f"no column of {given.captions!r} is asked for; name some with --text or --show")
+    if given.captions is None and not given.inputs and _columns(given):
+        raise ValueError(f"the columns {list(_columns(given))} are in no file; give the input or --captions")
     if given.images is not None:
         Pictures(given.images, np.empty(0, object))
 

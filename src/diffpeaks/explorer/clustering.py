@@ -59,7 +59,9 @@ class KeepingPeaks(DensityPeaks):
         vars(kept).update(vars(model))
         kept._links = Once(model._linked)
         kept._ranked = Once(
-            lambda: RankedLinks(kept._links(), kept.density_, kept.density_estimator_.tie_break(), kept.n_jobs)
+            lambda: RankedLinks(
+                kept._links(), kept.density_, kept.density_estimator_.tie_break(), kept.n_jobs
+            )
         )
         kept._whole = Once(model._complete_forest)
         kept._best_first = Once(lambda: best_peaks_first(kept._whole(), kept.density_))
