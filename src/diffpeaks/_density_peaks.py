@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
-from diffpeaks.cuts import Cut, automatic_cut, select_peaks
+from diffpeaks.cuts import RULES, Cut, automatic_cut, check_one_of, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
@@ -199,44 +199,31 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
 
         `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
         changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
-        are samples in the place of all rules, the densest among them: all others follow their nearest denser
-        sample, however far, until they meet one.
+        are samples in the place of all rules, the densest one among them: all others follow their nearest
+        denser sample, however far, until they meet one.
         Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
-        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or
-        `peaks`, and the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
+        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
+        the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
         """
         check_is_fitted(self, "forest_")
-        check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence)
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
-        by_rules = any(rule is not None for rule in (n_clusters, max_link, min_prominence))
-        if by_rules + (cut is not None) + (peaks is not None) > 1:
-            raise ValueError(
-                f"cut={cut} and peaks={peaks} come with another rule; give a cut, peaks or rules"
-            )
+        check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
         if peaks is not None:
             cut = Cut(peaks=tuple(peaks))
         elif cut is None:
             cut = self._cut(n_clusters, max_link, min_prominence)
-        else:
-            self._check_cut(cut)
         return self._with_cut(cut, policy).labels_
 
     def _with_cut(self, cut: Cut, policy: NoisePolicy) -> Self:
         """The same fit, cut in another way; what the cut does not decide is shared."""
+        check_params(self, **{name: getattr(cut, name) for name in RULES})
+        check_params(self, max_link=cut.max_lone_link)
         forest = self._forest(cut)
         labels, peaks = self._clusters(forest, self._peaks(forest, cut), cut, policy)
         other = copy(self)
         other.cut_, other.forest_, other._fitted = cut, forest, self._fitted | vars(policy)
-        other.labels_, other.peak_indices_ = labels, peaks
-        other.n_clusters_ = len(other.peak_indices_)
+        other.labels_, other.peak_indices_, other.n_clusters_ = labels, peaks, len(peaks)
         return other
-
-    def _check_cut(self, cut: Any) -> None:
-        if not isinstance(cut, Cut):
-            raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
-        names = ("n_clusters", "max_link", "min_prominence")
-        check_params(self, **{name: getattr(cut, name) for name in names})
-        check_params(self, max_link=cut.max_lone_link)
 
     def _linked(self) -> NeighborGraph:
         """The graph along which hills are linked: of the default density only its nearest neighbours."""

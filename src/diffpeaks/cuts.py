@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ LONE_LINK_SHARE_OF_TYPICAL = 0.825
 LEAST_LINKED_SHARE = 0.01
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4
+
+
+RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters are called
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,17 @@ class Cut:
     def is_of_all_samples(self) -> bool:
         """Whether any sample may be a peak, and links are as long as need be, as in a complete forest."""
         return self.n_clusters is not None or self.peaks is not None
+
+
+def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
+    """Refuse two ways to cut at once, and a cut that is none."""
+    if cut is not None and not isinstance(cut, Cut):
+        raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
+    by_rules = any(rule is not None for rule in rules)
+    if (cut is not None) + (peaks is not None) + by_rules > 1:
+        raise ValueError(
+            f"cut={cut} or peaks={peaks} comes with others; give either a cut or rules, or peaks"
+        )
 
 
 def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_state: object = None) -> Cut:

@@ -1,4 +1,4 @@
-"""Links laid out in the order of density: forests for many values of `max_link`, each at a fraction of the cost."""
+"""Links laid out in the order of density, from which forests for many values of `max_link` are made fast."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class KeepingPeaks(DensityPeaks):
     @classmethod
     def of(cls, model: DensityPeaks) -> Self:
         kept = cls.__new__(cls)
-        vars(kept).update(vars(model))
+        kept.__dict__.update(vars(model))
         kept._links = Once(model._linked)
         kept._ranked = Once(
             lambda: RankedLinks(

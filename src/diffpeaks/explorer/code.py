@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks.cuts import Cut
-from diffpeaks.explorer.session import POLICY, RULES, State
+from diffpeaks.cuts import RULES, Cut
+from diffpeaks.explorer.session import POLICY, State
 
 
 def python_lines(state: State, model: Any) -> str:

@@ -63,21 +63,19 @@ class Desk:
             "/api/labels.csv": self._labels_csv,
             "/api/labels.npy": self._labels_npy,
         }
-        self.changes = {
-            f"/api/{name}": self._changing(change)
-            for name, change in {
-                "rule": session.set_rule,
-                "score": session.set_score,
-                "policy": session.set_policy,
-                "merge": session.merge,
-                "split": session.split,
-                "return": session.return_to,
-                "undo": session.undo,
-                "redo": session.redo,
-                "peaks": session.choose_peaks,
-                "lasso": self._lasso,
-            }.items()
+        changes: dict[str, Callable[..., None]] = {
+            "rule": session.set_rule,
+            "score": session.set_score,
+            "policy": session.set_policy,
+            "peaks": session.choose_peaks,
+            "lasso": self._lasso,
+            "merge": session.merge,
+            "split": session.split,
+            "return": session.return_to,
+            "undo": session.undo,
+            "redo": session.redo,
         }
+        self.changes = {f"/api/{name}": self._changing(change) for name, change in changes.items()}
 
     def _changing(self, change: Callable[..., None]) -> Callable[..., Answer]:
         def answered(**values: Any) -> Answer:

@@ -65,7 +65,7 @@ class Server(ThreadingHTTPServer):
         return {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
 
 
-class _Refusal(Exception):
+class _RefusedError(Exception):
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         super().__init__(reason)
         self.status = status
@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._check_origin()
             answer = work()
-        except _Refusal as refusal:
+        except _RefusedError as refusal:
             self.close_connection = True  # what was not read of the question must not be taken for another
             answer = Answer.of_json({"error": str(refusal)}, refusal.status)
         except (ValueError, TypeError, KeyError) as error:
@@ -107,10 +107,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _change(self) -> Answer:
         self._check_token()
         if self.headers.get_content_type() != "application/json":
-            raise _Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a change is sent as application/json")
+            raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a change is sent as application/json")
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > MOST_BYTES:
-            raise _Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a change has at most {MOST_BYTES} bytes")
+            raise _RefusedError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a change has at most {MOST_BYTES} bytes"
+            )
         values = json.loads(self.rfile.read(int(length)))
         if not isinstance(values, dict):
             raise ValueError("a change is a JSON object")
@@ -118,22 +120,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _of_desk(self, offered: dict[str, Any], path: str, values: dict[str, Any]) -> Answer:
         if path not in offered:
-            raise _Refusal(HTTPStatus.NOT_FOUND, "there is nothing of that name")
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing of that name")
         return offered[path](**values)
 
     def _check_origin(self) -> None:
-        """Refuse what another site may have made a browser ask: other names for this address, other origins."""
+        """Refuse what another site may have made a browser ask: by other names, or from other origins."""
         hosts = self.server.hosts
         if self.headers.get("Host") not in hosts:
-            raise _Refusal(HTTPStatus.FORBIDDEN, "this server answers to its own address only")
+            raise _RefusedError(HTTPStatus.FORBIDDEN, "this server answers to its own address only")
         origin = self.headers.get("Origin")
         if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-            raise _Refusal(HTTPStatus.FORBIDDEN, "this server answers its own page only")
+            raise _RefusedError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
 
     def _check_token(self) -> None:
         given = self.headers.get(TOKEN_HEADER, "")
         if not hmac.compare_digest(given.encode(), self.server.token.encode()):
-            raise _Refusal(
+            raise _RefusedError(
                 HTTPStatus.FORBIDDEN, "the token is missing or wrong; open the address that was printed"
             )
 

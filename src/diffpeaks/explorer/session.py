@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.cuts import Cut
+from diffpeaks.cuts import RULES, Cut
 from diffpeaks.edits import Edit, Merge, Split
 from diffpeaks.explorer.clustering import Clustering, Cuts, KeepingPeaks
 from diffpeaks.noise import NoisePolicy
 
 MOST_STEPS_BACK = 200
-RULES = ("n_clusters", "max_link", "min_prominence")
 POLICY = tuple(field.name for field in fields(NoisePolicy))
 
 
@@ -79,10 +78,10 @@ class Session:
         if name not in RULES:
             raise ValueError(f"rule {name!r} is unknown; use one of {', '.join(RULES)}")
         cut = self._state.cut if self._state.cut.peaks is None else Cut()
-        none = getattr(Cut(), name)
+        rule: dict[str, Any] = {name: getattr(Cut(), name) if value is None else value}
         if name == "n_clusters" and value is not None and cut.n_clusters is None:
             cut = Cut()
-        cut = replace(cut, **{name: none if value is None else value})
+        cut = replace(cut, **rule)
         if name == "n_clusters" and cut == Cut():
             cut = self.automatic
         self._change(replace(self._state, cut=cut), keep)

@@ -8,8 +8,9 @@ import numpy as np
 
 from diffpeaks._validation import check_integer
 from diffpeaks.captions import Captions
+from diffpeaks.cuts import RULES
 from diffpeaks.explanation import Explanation, Reason
-from diffpeaks.explorer.session import POLICY, RULES, Session
+from diffpeaks.explorer.session import POLICY, Session
 from diffpeaks.explorer.views import Scene
 from diffpeaks.order import NOISE
 
