@@ -48,12 +48,12 @@ class Split:
         members = np.flatnonzero(labels == _cluster_of(self.sample, labels, self))
         forest = _forest_of(members, model)
         others = forest.roots[1:]  # without the top
+        others = others[forest.prominence[others] > 0]
         if not len(others):
-            raise ValueError(
-                f"{self} finds one hill only in that cluster, nothing to split; undo a merge instead"
-            )
+            raise ValueError(f"{self} finds one hill in that cluster, which cannot be split; name another")
         hill = others[np.argmax(forest.prominence[others])]
-        remain = np.append(forest.roots[0], others[forest.prominence[others] >= forest.prominence[hill]])
+        remain = others[forest.prominence[others] >= forest.prominence[hill]]
+        remain = np.append(forest.roots[0], remain)
         sides = peak_labels(forest, remain)
         split = labels.copy()
         split[members[sides == sides[hill]]] = labels.max() + 1

@@ -19,6 +19,8 @@ from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene
 from diffpeaks.maps import map_coordinates
 
+_POLL_SECONDS = 0.05  # how soon the server sees that it is to stop
+
 
 class Explorer:
     """A page that is open until `close`; labels and code are those that it shows now.
@@ -35,7 +37,9 @@ class Explorer:
     def __init__(self, session: Session, server: Server) -> None:
         self._session = session
         self._server = server
-        self._thread = Thread(target=server.serve_forever, name="diffpeaks-explorer", daemon=True)
+        self._thread = Thread(
+            target=server.serve_forever, args=(_POLL_SECONDS,), name="diffpeaks-explorer", daemon=True
+        )
         self._thread.start()
 
     @property

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks._validation import check_integer
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.edits import Edit, Merge, Split
 from diffpeaks.explorer.clustering import Clustering, Cuts, KeepingPeaks
@@ -106,7 +107,8 @@ class Session:
     def choose_peaks(self, samples: Sequence[int]) -> None:
         """These samples are the peaks; the densest of all, which must be one, is added and that is said."""
         densest = int(np.argmin(self.model.forest_.rank))
-        chosen = tuple(dict.fromkeys(int(sample) for sample in samples))
+        n_samples = len(self.model.density_)
+        chosen = tuple(dict.fromkeys(check_integer("peak", sample, 0, n_samples - 1) for sample in samples))
         added = densest not in chosen
         if added:
             chosen = (*chosen, densest)
