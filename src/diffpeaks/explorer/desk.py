@@ -56,6 +56,7 @@ class Desk:
         self._lock = Lock()
         self.readings = {
             "/api/scene": self._packed_scene,
+            "/api/pending": self._pending,
             "/api/clustering": self._clustering,
             "/api/sample": self._sample,
             "/api/members": self._members,
@@ -104,6 +105,9 @@ class Desk:
             model.start_preparing()  # not before there is a page to look at
         waiting = {"is_pending": model.is_preparing, "delta_note": _DELTA_NOTES[model.is_preparing]}
         return Answer(self._scene.packed(self._about | waiting), BINARY)
+
+    def _pending(self) -> Answer:
+        return Answer.of_json({"is_pending": self.session.model.is_preparing})
 
     def _lasso(self, polygon: Any) -> None:
         found = self._scene.inside(polygon)

@@ -46,9 +46,13 @@ export function shortNumber(value) {
   return String(Number(value.toPrecision(3)));
 }
 
+function fontOf({ element }) {
+  return `${Math.round(0.85 * parseFloat(getComputedStyle(element).fontSize))}px system-ui, sans-serif`;
+}
+
 export function drawAxes(context, frame, ink, { xTicks, yTicks, xName, yName }) {
   const { left, top, width, height } = frame.area;
-  context.font = "11px system-ui, sans-serif";
+  context.font = fontOf(frame);
   context.lineWidth = 1;
   context.strokeStyle = ink.grid;
   context.fillStyle = ink.text;
@@ -77,34 +81,43 @@ export function drawAxes(context, frame, ink, { xTicks, yTicks, xName, yName }) 
   context.restore();
 }
 
-// A line that can be grabbed: dashed, with a handle at its end and a value beside.
-export function drawCutLine(context, frame, ink, points, name) {
+// A line that can be grabbed: dashed, with a handle at its right end and its name at that end (0: left, 1: right).
+export function drawCutLine(context, frame, ink, points, name, end) {
   const { left, top, width, height } = frame.area;
   context.save();
   context.beginPath();
   context.rect(left, top, width, height);
   context.clip();
-  context.strokeStyle = ink.paper;
-  context.lineWidth = 4;
-  stroke(context, points);
-  context.strokeStyle = ink.line;
-  context.lineWidth = 2;
-  context.setLineDash([7, 4]);
-  stroke(context, points);
+  for (const [colour, thickness, dash] of [[ink.paper, 4, []], [ink.line, 2, [7, 4]]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = thickness;
+    context.setLineDash(dash);
+    stroke(context, points);
+  }
   context.restore();
-  const [x, y] = points[1];
-  context.font = "600 11px system-ui, sans-serif";
-  context.textAlign = "right";
+  context.fillStyle = ink.line;
+  context.beginPath();
+  context.arc(points[1][0], within(points[1][1], top, top + height), 5, 0, 2 * Math.PI);
+  context.fill();
+  drawName(context, frame, ink, points[end], name, end);
+}
+
+function drawName(context, frame, ink, [x, y], name, end) {
+  const { left, top, width, height } = frame.area;
+  context.font = `600 ${fontOf(frame)}`;
+  context.textAlign = "left";
   context.textBaseline = "bottom";
   const room = context.measureText(name).width;
-  const above = y - 5 < top + 12 ? y + 18 : y - 5;
+  const start = within(end ? x - room - 10 : x + 6, left + 2, left + width - room - 2);
+  const bottom = y - 5 < top + 12 ? top + 20 : within(y - 5, top + 14, top + height - 3);
   context.fillStyle = ink.paper;
-  context.fillRect(x - room - 11, above - 14, room + 6, 15);
+  context.fillRect(start - 3, bottom - 14, room + 6, 15);
   context.fillStyle = ink.line;
-  context.fillText(name, x - 8, above);
-  context.beginPath();
-  context.arc(x, Math.min(Math.max(y, top), top + height), 5, 0, 2 * Math.PI);
-  context.fill();
+  context.fillText(name, start, bottom);
+}
+
+function within(value, low, high) {
+  return Math.min(Math.max(value, low), high);
 }
 
 export function stroke(context, points) {

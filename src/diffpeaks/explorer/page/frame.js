@@ -1,4 +1,5 @@
-// A plot that can be moved and zoomed: two canvases, points below and lines above, and the way between data and pixels.
+// A plot that can be moved and zoomed: canvases for axes, points and marks, one above the other, and the way between
+// data and pixels.
 
 import { PointCloud } from "./points.js";
 
@@ -8,13 +9,14 @@ export class Frame {
   #size = [1, 1];
 
   // margins: pixels kept free for axes, [left, top, right, bottom]. square: one unit is as long on both axes.
-  constructor(element, shaders, { margins, square, paint }) {
-    Object.assign(this, { element, margins, square, paint });
-    this.canvas = element.appendChild(document.createElement("canvas"));
-    this.overlay = element.appendChild(document.createElement("canvas"));
+  // paintAxes(context) draws below the points, paint(context) above them.
+  constructor(element, shaders, { margins, square, paintAxes = () => {}, paint }) {
+    Object.assign(this, { element, margins, square, paintAxes, paint });
+    for (const name of ["ground", "canvas", "overlay"]) {
+      this[name] = element.appendChild(document.createElement("canvas"));
+    }
     if (shaders) this.#cloud = new PointCloud(this.canvas, shaders);
-    this.bounds = [0, 0, 1, 1];
-    this.whole = this.bounds;
+    this.whole = this.bounds = [0, 0, 1, 1];
     new ResizeObserver(() => this.#resize()).observe(element);
   }
 
@@ -28,14 +30,20 @@ export class Frame {
 
   // What is shown when nothing is zoomed: [left, low, right, high] in data.
   setWhole(bounds) {
+    if (this.bounds === this.whole) this.bounds = bounds; // what is zoomed stays where it is
     this.whole = bounds;
-    this.bounds = bounds;
     this.redraw();
   }
 
   showWhole() {
     this.bounds = this.whole;
     this.redraw();
+  }
+
+  // How much larger marks are than on a small screen.
+  get enlarged() {
+    const { width, height } = this.area;
+    return Math.min(1.8, Math.max(1, Math.sqrt(width * height) / 800));
   }
 
   // The area of the plot in pixels.
@@ -114,18 +122,26 @@ export class Frame {
       const { zoom } = this.#lens;
       const scale = [(2 * zoom[0]) / width, (2 * zoom[1]) / height];
       const offset = [(2 * origin[0]) / width - 1, 1 - (2 * origin[1]) / height];
-      this.#cloud.draw(scale, offset, this.ratio);
+      this.#cloud.draw(scale, offset, this.ratio * this.enlarged);
     }
-    const context = this.overlay.getContext("2d");
+    this.paintAxes(this.#cleared(this.ground));
+    this.paint(this.#cleared(this.overlay));
+  }
+
+  #cleared(canvas) {
+    const context = canvas.getContext("2d");
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, ...this.#size);
-    this.paint(context);
+    // a canvas that is only cleared may go on showing what it had
+    context.fillStyle = "rgb(128 128 128 / 1%)";
+    context.fillRect(0, 0, 1, 1);
+    return context;
   }
 
   #resize() {
     const { clientWidth, clientHeight } = this.element;
     this.#size = [Math.max(1, clientWidth), Math.max(1, clientHeight)];
-    for (const canvas of [this.canvas, this.overlay]) {
+    for (const canvas of [this.ground, this.canvas, this.overlay]) {
       canvas.width = Math.round(this.#size[0] * this.ratio);
       canvas.height = Math.round(this.#size[1] * this.ratio);
     }

@@ -18,7 +18,7 @@ export class DecisionGraph {
 
   constructor(element, shaders, app) {
     this.#app = app;
-    this.#frame = new Frame(element, shaders, { margins: MARGINS, square: false, paint: (context) => this.#paint(context) });
+    this.#frame = new Frame(element, shaders, { margins: MARGINS, square: false, paintAxes: (context) => this.#paintAxes(context), paint: (context) => this.#paint(context) });
     listen(this.#frame, {
       begin: (pixel, event) => this.#begin(pixel, event),
       click: (pixel) => this.#click(pixel),
@@ -38,11 +38,9 @@ export class DecisionGraph {
   }
 
   setScene(scene) {
-    const first = !this.#positions.length;
     this.#positions = scene.graph;
     this.#frame.cloud.setPositions("samples", scene.graph, Math.min(4, pointSize(scene.n_drawn)));
-    if (first) this.#frame.setWhole(boundsOf(scene.graph, 0.05));
-    else this.#frame.whole = boundsOf(scene.graph, 0.05);
+    this.#frame.setWhole(boundsOf(scene.graph, 0.06));
   }
 
   recolour() {
@@ -147,17 +145,19 @@ export class DecisionGraph {
     else this.#app.setRule("max_link", 10 ** (this.#level + step), true);
   }
 
+  #paintAxes(context) {
+    const [x0, y0, x1, y1] = this.#frame.bounds;
+    const ticks = { xTicks: logTicks(x0, x1), yTicks: logTicks(y0, y1) };
+    drawAxes(context, this.#frame, inkOf(this.#frame.element), { ...ticks, xName: "density", yName: "delta" });
+  }
+
   #paint(context) {
     const { clustering, sample } = this.#app;
     if (!clustering) return;
     const ink = inkOf(this.#frame.element);
-    const [x0, y0, x1, y1] = this.#frame.bounds;
-    drawAxes(context, this.#frame, ink, {
-      xTicks: logTicks(x0, x1), yTicks: logTicks(y0, y1), xName: "density", yName: "delta",
-    });
     const { max_link: longest, n_clusters: number } = clustering.cut;
     const link = longest === null ? "any link" : `links < ${shortNumber(longest)}`;
-    drawCutLine(context, this.#frame, ink, this.#linePixels(), number === null ? link : `${number} clusters`);
+    drawCutLine(context, this.#frame, ink, this.#linePixels(), number === null ? link : `${number} clusters`, 0);
     if (sample) ring(context, ink, this.#frame.toPixel(...sample.path[0].graph), 7);
     if (this.#lasso) {
       context.strokeStyle = ink.line;

@@ -14,7 +14,7 @@ import { ProminencePlot } from "./prominence.js";
 import { connectTheme } from "./theme.js";
 
 const byId = (id) => document.getElementById(id);
-const ASK_AGAIN = 1500; // milliseconds, while something is still computed
+const ASK_AGAIN = { first: 200, factor: 1.6, last: 3000 }; // milliseconds, while something is still computed
 
 class App {
   scene = null;
@@ -23,6 +23,7 @@ class App {
   sample = null; // what is known of the sample that is explained
   chosen = new Set(); // labels of clusters
   #turns = new Turns();
+  #wait = ASK_AGAIN.first;
 
   async start() {
     const shaders = await loadShaders();
@@ -40,7 +41,6 @@ class App {
     const [scene, clustering] = await Promise.all([readPacket("/api/scene"), readPacket("/api/clustering")]);
     this.colours = new Colours(scene.palette);
     this.#setScene(scene);
-    this.details.showNothing();
     this.#show(clustering, false);
     connectTheme(() => this.#repaint());
     document.documentElement.dataset.ready = Math.round(performance.now());
@@ -129,24 +129,25 @@ class App {
     byId("graph-hint").textContent = scene.is_exact ? "" : scene.delta_note;
     this.map.setScene(scene);
     this.graph.setScene(scene);
-    if (scene.is_pending) setTimeout(() => this.attempt(() => this.#refreshScene()), ASK_AGAIN);
+    if (scene.is_pending) this.#askAgain();
   }
 
-  async #refreshScene() {
-    this.#setScene(await readPacket("/api/scene"));
-    this.#repaint();
+  // Whether the delta of hilltops is known by now; only then the whole scene is sent again.
+  #askAgain() {
+    setTimeout(() => this.attempt(async () => {
+      const { is_pending: isPending } = await readJson("/api/pending");
+      if (isPending) return this.#askAgain();
+      this.#setScene(await readPacket("/api/scene"));
+      this.#repaint();
+      return undefined;
+    }), this.#wait);
+    this.#wait = Math.min(ASK_AGAIN.last, ASK_AGAIN.factor * this.#wait);
   }
 
   #show(clustering, passing) {
     this.clustering = clustering;
     this.colours.assign(clustering.clusters, clustering.peaks);
-    if (!passing) {
-      this.chosen.clear();
-      if (this.sample) {
-        this.sample = null;
-        this.details.showNothing();
-      }
-    }
+    if (!passing) this.chosen.clear();
     this.prominence.recolour(passing);
     this.controls.show(clustering);
     byId("undo").disabled = !clustering.can.undo;
@@ -156,6 +157,9 @@ class App {
     byId("prominence-hint").textContent = `${clustering.n_hills.toLocaleString("en")} hills`;
     this.list.recolour();
     this.#repaintNow();
+    if (passing) return;
+    if (this.sample) this.explain(this.sample.sample);
+    else this.details.showNothing();
   }
 
   #showChoice() {

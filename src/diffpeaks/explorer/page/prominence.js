@@ -108,6 +108,6 @@ export class ProminencePlot {
     const { left, width } = this.#frame.area;
     const y = this.#frame.toPixel(0, this.#level)[1];
     const rise = clustering.cut.min_prominence;
-    drawCutLine(context, this.#frame, ink, [[left, y], [left + width, y]], rise === null ? "only ∞" : `rise ≥ ${shortNumber(rise)}`);
+    drawCutLine(context, this.#frame, ink, [[left, y], [left + width, y]], rise === null ? "only ∞" : `rise ≥ ${shortNumber(rise)}`, 1);
   }
 }
