@@ -64,8 +64,7 @@ class Explorer:
 
     def close(self) -> None:
         """Stop answering; labels and code stay."""
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.end()
 
     def __enter__(self) -> Self:
         return self

@@ -54,7 +54,14 @@ class Server(ThreadingHTTPServer):
     def __init__(self, desk: Desk, port: int = 0) -> None:
         self.desk = desk
         self.token = secrets.token_urlsafe(24)
+        self.has_ended = False
         super().__init__(("127.0.0.1", port), _Handler)
+
+    def end(self) -> None:
+        """Answer nobody from now on."""
+        self.has_ended = True
+        self.shutdown()
+        self.server_close()
 
     @property
     def url(self) -> str:
@@ -84,6 +91,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._change)
 
     def _answer(self, work: Any) -> None:
+        if self.server.has_ended:  # but connections that were open still ask
+            self.close_connection = True
+            return
         try:
             self._check_origin()
             answer = work()
