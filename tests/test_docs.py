@@ -21,6 +21,7 @@ DATASETS = (ROOT / "docs" / "datasets.md").read_text()
 PREDICTION = (ROOT / "docs" / "prediction.md").read_text()
 CONFIDENCE = (ROOT / "docs" / "confidence.md").read_text()
 HIERARCHY = (ROOT / "docs" / "hierarchy.md").read_text()
+EXPLORER = (ROOT / "docs" / "explorer.md").read_text()
 GUIDE = (ROOT / "docs" / "choosing-nothing.md").read_text()
 X = general_position(0, 120)
 NAMES = {
@@ -43,7 +44,7 @@ NAMES = {
 }
 
 
-EXECUTED = README + BASELINES + DATASETS + PREDICTION + CONFIDENCE + HIERARCHY + GUIDE
+EXECUTED = README + BASELINES + DATASETS + PREDICTION + CONFIDENCE + HIERARCHY + GUIDE + EXPLORER
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", EXECUTED, re.DOTALL))

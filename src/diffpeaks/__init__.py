@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 # rooms that are imported when they are first named
-_LATE = ("baselines", "captions", "datasets", "explorer", "maps", "metrics", "plotting")
+_LATE = ("baselines", "captions", "datasets", "explorer", "maps", "metrics", "plotting", "report")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.desk import Desk
@@ -112,6 +113,8 @@ def explore(
     ...     page.labels_.tolist(), page.code
     ([0, 0, 1], 'labels = model.recut(cut=model.cut_)')
     """
+    if not isinstance(estimator, DensityPeaks):
+        raise TypeError(f"explore takes a fitted DensityPeaks, which has a cut to move, got {estimator!r}")
     check_is_fitted(estimator, "forest_")
     coordinates = map_coordinates(estimator._points, map)
     captions = Captions(len(coordinates)) if captions is None else captions

@@ -16,6 +16,7 @@ from diffpeaks.plotting import new_axes
 
 _MOST_BARS = 60
 _MOST_NUMBERED_BARS = 30
+_MOST_OF_LARGEST = 1.5  # of the largest cluster: a bar of noise beyond that is cut, and its number written
 _LEAST_PLACES = 6  # for bars: fewer would be too broad to look like bars
 
 
@@ -62,6 +63,11 @@ class ClusterSizesDisplay:
         ax.set_xticks(np.arange(len(names)), names)
         ax.set(xlabel="cluster, largest first", xlim=(-0.7, max(len(labels), _LEAST_PLACES) - 0.3))
         ax.yaxis.get_major_locator().set_params(integer=True)
+        largest = int(np.max(self.sizes, initial=0))
+        if largest and self.n_noise > _MOST_OF_LARGEST * largest:
+            ax.set_ylim(0, _MOST_OF_LARGEST * largest)
+            above = ax.get_xaxis_transform()
+            ax.annotate(f"{self.n_noise:,}", (len(order), 1), xycoords=above, ha="center", va="bottom")
 
     def _plot_ranks(self, ax: Any, sizes: NDArray[Any]) -> None:
         """Only where the size changes, which keeps the picture small."""
@@ -113,11 +119,12 @@ class ProminenceDisplay:
         ranks = 1 + np.arange(len(heights))
         finite = np.isfinite(heights)
         level = self.min_prominence or 0.0
-        top = 1.15 * max(heights[finite].max(initial=0.0), level) or 1.0
+        drawn_level = level if level < np.inf else 0.0  # an infinite one has no place
+        top = 1.15 * max(heights[finite].max(initial=0.0), drawn_level) or 1.0
         for is_drawn, marker, y in ((finite, "o", heights), (~finite, "^", np.full(len(heights), top))):
             colors = np.where((heights >= level)[is_drawn], HUES[0], NOISE_COLOR)
             ax.scatter(ranks[is_drawn], y[is_drawn], s=14, c=colors, marker=marker, linewidths=0)
-        if level:
+        if drawn_level:
             ax.axhline(level, color=HUES[4], linestyle="--", linewidth=1)
             _name_line(ax, "cut", level)
         ax.set(xscale="log", xlabel="hills, by rank of prominence", ylabel="prominence (log density)")

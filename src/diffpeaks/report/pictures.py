@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.members import Members
+from diffpeaks.neighbors import GivenGraph
 from diffpeaks.palette import cluster_colors, ink_on
 from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay
 from diffpeaks.report.displays import ClusterSizesDisplay, ProminenceDisplay
@@ -25,6 +27,7 @@ _DPI = 180  # of such an image
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text, which the page sets in its own font
     "svg.hashsalt": "diffpeaks",
+    "text.parse_math": False,  # a column may be named $x$
     "font.family": "sans-serif",
     "font.size": 10,
     "axes.spines.top": False,
@@ -49,7 +52,10 @@ def pictures_of(
 
 
 def _draw_decision(model: DensityPeaks, ax: Any) -> None:
-    DecisionGraphDisplay.from_estimator(model, ax=ax)
+    """A graph does not know how far the next denser sample of a hilltop is; it is drawn at the top."""
+    on_graph = isinstance(model._points, GivenGraph)
+    delta = model.forest_.delta if on_graph else model.decision_graph()[1]
+    DecisionGraphDisplay(model.density_, delta, model.peak_indices_).plot(ax=ax)
     ax.set_title("")
 
 
@@ -94,7 +100,9 @@ def _svg(draw: Callable[[Any], object], size: tuple[float, float]) -> str:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # the page's font, not matplotlib's, has the letters of a name
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Figure(size, layout="constrained")
         ax = figure.subplots()
         draw(ax)

@@ -70,6 +70,8 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(DensityPeaks().fit([[0.0], [1.0], [5.0]]), f"{folder}/report.html")
     """
+    if not isinstance(model, DensityPeaks):
+        raise TypeError(f"a report is of a fitted DensityPeaks, not of {type(model).__name__}")
     check_is_fitted(model, "forest_")
     check_report(n_clusters, n_members)
     n_samples = len(model.labels_)
