@@ -28,6 +28,9 @@ class RankedLinks:
         self._order = density_order(density, tie_break)
         self._rank = rank_of(self._order)
         self._parent, self._delta = denser_neighbors(graph, self._rank, n_jobs)
+        by_rank = self._parent[self._order]
+        self._parent_rank = np.where(by_rank == NO_POINT, np.int32(NO_POINT), self._rank[by_rank])
+        self._delta_by_rank = self._delta[self._order]
         first = np.repeat(self._rank, graph.degrees)
         second = self._rank[graph.indices]
         lower, upper = np.maximum(first, second), np.minimum(first, second)
@@ -43,8 +46,7 @@ class RankedLinks:
         linked = self._delta < max_link
         parent = np.where(linked, self._parent, np.int32(NO_POINT))
         delta = np.where(linked, self._delta, np.inf)
-        by_rank = parent[self._order]
-        parent_rank = np.where(by_rank == NO_POINT, np.int32(NO_POINT), self._rank[by_rank])
+        parent_rank = np.where(self._delta_by_rank < max_link, self._parent_rank, np.int32(NO_POINT))
         saddle, crossing = np.empty_like(parent_rank), np.empty_like(parent_rank)
         merge_ranked(self._indptr, self._upper, self._lengths, float(max_link), parent_rank, saddle, crossing)
         saddle, crossing = self._of_samples(saddle), self._of_samples(crossing)

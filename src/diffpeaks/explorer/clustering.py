@@ -78,6 +78,11 @@ class KeepingPeaks(DensityPeaks):
     def is_preparing(self) -> bool:
         return self._preparing.is_alive()
 
+    @property
+    def knows_delta(self) -> bool:
+        """Whether the nearest denser sample is known of hilltops too."""
+        return self._whole.is_known
+
     def _prepare(self) -> None:
         self._ranked()
         try:

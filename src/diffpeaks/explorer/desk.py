@@ -100,14 +100,20 @@ class Desk:
     def _packed_scene(self) -> Answer:
         model = self.session.model
         with self._lock:
-            if not self._scene.is_exact and model._whole.is_known:
-                self._scene = self._scene.with_exact_delta(model)
             model.start_preparing()  # not before there is a page to look at
-        waiting = {"is_pending": model.is_preparing, "delta_note": _DELTA_NOTES[model.is_preparing]}
-        return Answer(self._scene.packed(self._about | waiting), BINARY)
+            if not self._scene.is_exact and model.knows_delta:
+                self._scene = self._scene.with_exact_delta(model)
+        about = self._about | {"is_pending": self._is_pending, "delta_note": _DELTA_NOTES[self._is_pending]}
+        return Answer(self._scene.packed(about), BINARY)
 
     def _pending(self) -> Answer:
+        """Whether it is worth asking for the scene again, later."""
         return Answer.of_json({"is_pending": self.session.model.is_preparing})
+
+    @property
+    def _is_pending(self) -> bool:
+        model = self.session.model
+        return not self._scene.is_exact and (model.is_preparing or model.knows_delta)
 
     def _lasso(self, polygon: Any) -> None:
         found = self._scene.inside(polygon)

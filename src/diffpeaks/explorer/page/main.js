@@ -125,8 +125,8 @@ class App {
     const thinned = scene.n_drawn < scene.n_samples;
     const drawn = thinned ? `${scene.n_drawn.toLocaleString("en")} of ${scene.n_samples.toLocaleString("en")}` : scene.n_samples.toLocaleString("en");
     byId("map-hint").textContent = `${scene.map_name} · ${drawn} samples drawn`;
-    byId("counts").textContent = `${scene.n_samples.toLocaleString("en")} samples`;
-    byId("graph-hint").textContent = scene.is_exact ? "" : scene.delta_note;
+    byId("counts").textContent = `${scene.n_samples.toLocaleString("en")} ${scene.n_samples === 1 ? "sample" : "samples"}`;
+    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "" : scene.delta_note;
     this.map.setScene(scene);
     this.graph.setScene(scene);
     if (scene.is_pending) this.#askAgain();
