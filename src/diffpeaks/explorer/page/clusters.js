@@ -8,6 +8,7 @@ export class ClusterList {
   #element;
   #inner;
   #order = []; // places in the arrays of the clustering
+  #largest = 1; // the size of the largest cluster, which has the longest bar
   #cursor = 0;
   #anchor = 0;
 
@@ -27,6 +28,7 @@ export class ClusterList {
   recolour() {
     const { clusters, sizes } = this.#app.clustering;
     this.#order = Array.from(clusters.keys());
+    this.#largest = sizes.reduce((most, size) => Math.max(most, size), 1);
     if (this.sorting.value === "size") this.#order.sort((a, b) => sizes[b] - sizes[a] || a - b);
     this.#cursor = Math.min(this.#cursor, Math.max(0, this.#order.length - 1));
     this.#inner.style.height = `${ROW * this.#order.length}px`;
@@ -76,7 +78,7 @@ export class ClusterList {
     dot.style.background = colours.css(label);
     const bar = part("share", "");
     const filled = bar.appendChild(part("filled", ""));
-    filled.style.width = `${(100 * clustering.sizes[place]) / (clustering.n_samples || 1)}%`;
+    filled.style.width = `${(100 * clustering.sizes[place]) / this.#largest}%`;
     filled.style.background = colours.css(label);
     element.append(dot, part("label", String(label)), bar, part("size", clustering.sizes[place].toLocaleString("en")));
     return element;

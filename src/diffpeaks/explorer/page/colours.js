@@ -1,6 +1,7 @@
 // Colours of clusters: a cluster keeps its colour as long as it keeps its peak, whatever its number becomes.
 
-const PALE = 0.1; // opacity of what is not chosen
+const PALE = { few: 0.1, many: 0.03 }; // opacity of what is not chosen: many points add up
+const MANY = 40_000;
 
 function bytes(hex) {
   return [1, 3, 5].map((place) => parseInt(hex.slice(place, place + 2), 16));
@@ -53,7 +54,7 @@ export class Colours {
   ofPoints(labels, opacity, chosen) {
     const found = new Uint8Array(4 * labels.length);
     const full = Math.round(255 * opacity);
-    const pale = Math.round(255 * PALE * opacity);
+    const pale = 255 * opacity * (labels.length > MANY ? PALE.many : PALE.few);
     for (let i = 0; i < labels.length; i += 1) {
       const label = labels[i];
       const [red, green, blue] = this.of(label);

@@ -85,5 +85,6 @@ export function pointSize(count) {
 // Size of the marks of peaks, and the colour of their rim: plain points where there are very many.
 export function peakStyle(frame, { clusters }) {
   if (clusters.length > 2_000) return [4, [0, 0, 0, 0]];
-  return [clusters.length > 200 ? 8 : 11, inkOf(frame.element).rim];
+  const size = clusters.length > 200 ? 6 : clusters.length > 60 ? 9 : 11;
+  return [size, inkOf(frame.element).rim];
 }
