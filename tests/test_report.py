@@ -241,7 +241,7 @@ def test_sizes_of_any_number_of_clusters(n_clusters):
 def test_much_noise_leaves_room_for_the_clusters():
     display = ClusterSizesDisplay(np.array([10, 20]), 5000).plot(mpl.figure.Figure().subplots())
     assert display.ax_.get_ylim() == (0, 30)
-    assert [text.get_text() for text in display.ax_.texts] == ["5,000"]
+    assert [text.get_text() for text in display.ax_.texts] == ["5,000, cut off here"]
 
 
 def test_prominences_above_the_cut_are_told_from_those_below():

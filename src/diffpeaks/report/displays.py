@@ -67,7 +67,8 @@ class ClusterSizesDisplay:
         if largest and self.n_noise > _MOST_OF_LARGEST * largest:
             ax.set_ylim(0, _MOST_OF_LARGEST * largest)
             above = ax.get_xaxis_transform()
-            ax.annotate(f"{self.n_noise:,}", (len(order), 1), xycoords=above, ha="center", va="bottom")
+            told = f"{self.n_noise:,}, cut off here"
+            ax.annotate(told, (len(order) + 0.4, 1), xycoords=above, ha="right", va="bottom")
 
     def _plot_ranks(self, ax: Any, sizes: NDArray[Any]) -> None:
         """Only where the size changes, which keeps the picture small."""
