@@ -150,11 +150,10 @@ void merge_hills(const Rows& graph, const Real* distances, double max_link, cons
 }
 
 // The same where points are numbered by rank, and each row lists the denser ends of its edges, densest first: laid out
-// once, for many values of max_link.
+// once, for many values of max_link. The hill of each point, its peak, is found on the way.
 template <class Real>
-void merge_ranked(const Rows& edges, const Real* lengths, double max_link, const Index* parent, Index* saddle,
-                  Index* crossing) {
-    std::vector<Index> hill(static_cast<std::size_t>(edges.n_samples));
+void merge_ranked(const Rows& edges, const Real* lengths, double max_link, const Index* parent, Index* hill,
+                  Index* saddle, Index* crossing) {
     Flood flood(edges.n_samples, saddle, crossing);
     for (Index here = 0; here < edges.n_samples; ++here) {
         hill[here] = parent[here] == NO_POINT ? here : hill[parent[here]];

@@ -1,41 +1,16 @@
 """The page in a real Chromium: load, drag, lasso, explain, merge, undo, export, and texts that stay texts."""
 
-import os
 import re
-import shutil
 
 import numpy as np
 import pytest
+from chromium import at, changed, drag, ink, launched, set_rule
 from clouds import general_position
 
 import diffpeaks
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions
 
-CHROMIUM = (
-    os.environ.get("DIFFPEAKS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-)
-if CHROMIUM is None:
-    pytest.skip(
-        "no chromium on PATH, so that the explorer's page is not tested; install Debian's package chromium, "
-        "or name one with DIFFPEAKS_CHROMIUM",
-        allow_module_level=True,
-    )
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright drives the browser; pip install playwright"
-)
-
-FLAGS = [
-    "--no-sandbox",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-]
 X = general_position(4, 300)
 X[200:260] += [9.0, -3.0]
 MODEL = DensityPeaks().fit(X)
@@ -44,10 +19,8 @@ HARMFUL = "<script>document.title='harmed'</script><img src=x onerror=document.t
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+    with launched() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture
@@ -72,41 +45,6 @@ def opened(browser):
         explorer.close()
     answers = ("422", "net::ERR_")  # refusals, and that of a server that has ended
     assert [line for line in complaints if not any(answer in line for answer in answers)] == []
-
-
-def changed(page, act):
-    """Do something, and wait until what came of it is drawn."""
-    before = int(page.evaluate("document.documentElement.dataset.changes ?? 0"))
-    act()
-    page.wait_for_selector(f"html[data-changes='{before + 1}']", state="attached")
-
-
-def at(page, name, x, y):
-    box = page.locator(name).bounding_box()
-    return box["x"] + x * box["width"], box["y"] + y * box["height"]
-
-
-def set_rule(page, name, value):
-    page.fill(f"#rule-{name} .value", str(value))
-    changed(page, lambda: page.press(f"#rule-{name} .value", "Enter"))
-
-
-def drag(page, start, end):
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move(*end, steps=8)
-    page.mouse.up()
-    page.wait_for_timeout(150)
-
-
-def ink(page, name):
-    """How many pixels of a plot are not of its background."""
-    from io import BytesIO
-
-    from PIL import Image
-
-    picture = np.asarray(Image.open(BytesIO(page.locator(name).screenshot())).convert("RGB")).astype(int)
-    return int(np.count_nonzero(np.abs(picture - picture[2, 2]).max(axis=2) > 40))
 
 
 def code_labels(explorer, model):

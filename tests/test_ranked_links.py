@@ -23,6 +23,7 @@ def test_forests_of_many_links_are_those_of_the_graph(case, levels, seed):
             ranked.forest(max_link),
             peak_forest(graph, density, tie_break=tie_break, max_link=max_link),
         )
+        np.testing.assert_array_equal(found.hill, expected.hill)
         for name, values in vars(expected).items():
             np.testing.assert_array_equal(getattr(found, name), values, err_msg=name)
             assert getattr(found, name).dtype == values.dtype

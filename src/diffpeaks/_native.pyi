@@ -52,6 +52,7 @@ def merge_ranked(
     lengths: Real,
     max_link: float,
     parent: Index,
+    hill: Index,
     saddle: Index,
     crossing: Index,
 ) -> None: ...

@@ -47,11 +47,15 @@ class RankedLinks:
         parent = np.where(linked, self._parent, np.int32(NO_POINT))
         delta = np.where(linked, self._delta, np.inf)
         parent_rank = np.where(self._delta_by_rank < max_link, self._parent_rank, np.int32(NO_POINT))
-        saddle, crossing = np.empty_like(parent_rank), np.empty_like(parent_rank)
-        merge_ranked(self._indptr, self._upper, self._lengths, float(max_link), parent_rank, saddle, crossing)
+        hill, saddle, crossing = (np.empty_like(parent_rank) for _ in range(3))
+        merge_ranked(
+            self._indptr, self._upper, self._lengths, float(max_link), parent_rank, hill, saddle, crossing
+        )
         saddle, crossing = self._of_samples(saddle), self._of_samples(crossing)
         prominence = prominence_of(self._density, parent, saddle)
-        return PeakForest(parent, delta, prominence, saddle, crossing, self._rank)
+        forest = PeakForest(parent, delta, prominence, saddle, crossing, self._rank)
+        vars(forest)["hill"] = self._order[hill][self._rank]  # known, so that no links are followed for it
+        return forest
 
     def _of_samples(self, ranks: NDArray[np.int32]) -> NDArray[np.int32]:
         """Ranks in the order of ranks as samples in the order of samples."""

@@ -51,6 +51,7 @@ class KeepingPeaks(DensityPeaks):
     _whole: Once[PeakForest]
     _best_first: Once[NDArray[np.int64]]
     _forests: dict[float, PeakForest]
+    _forests_lock: Any
     _preparing: Thread
 
     @classmethod
@@ -65,7 +66,7 @@ class KeepingPeaks(DensityPeaks):
         )
         kept._whole = Once(model._complete_forest)
         kept._best_first = Once(lambda: best_peaks_first(kept._whole(), kept.density_))
-        kept._forests = {}
+        kept._forests, kept._forests_lock = {}, Lock()
         kept._preparing = Thread(target=kept._prepare, name="diffpeaks-prepare", daemon=True)
         return kept
 
@@ -84,7 +85,7 @@ class KeepingPeaks(DensityPeaks):
         return self._whole.is_known
 
     def _prepare(self) -> None:
-        self._ranked()
+        self._forest_within(self.cut_.max_link)
         try:
             self._best_first()
         except ValueError:
@@ -97,11 +98,12 @@ class KeepingPeaks(DensityPeaks):
         return self._whole()
 
     def _forest_along(self, links: NeighborGraph, max_link: float) -> PeakForest:
-        if max_link not in self._forests:
-            while len(self._forests) >= FORESTS_KEPT:
-                self._forests.pop(next(iter(self._forests)))
-            self._forests[max_link] = self._ranked().forest(max_link)
-        return self._forests[max_link]
+        with self._forests_lock:
+            if max_link not in self._forests:
+                while len(self._forests) >= FORESTS_KEPT:
+                    self._forests.pop(next(iter(self._forests)))
+                self._forests[max_link] = self._ranked().forest(max_link)
+            return self._forests[max_link]
 
     def _peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
         if cut != Cut(n_clusters=cut.n_clusters) or not 0 < (cut.n_clusters or 0) <= len(self.density_):
