@@ -25,9 +25,7 @@ FLAGS = [
 @contextmanager
 def launched():
     """A browser; where there is none the test is skipped, and says so."""
-    driving = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is missing"
-    )
+    driving = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
     names = (os.environ.get("DIFFPEAKS_CHROMIUM"), "chromium", "chromium-browser")
     path = next(filter(None, (shutil.which(name) for name in names if name)), None)
     if path is None:

@@ -1,6 +1,9 @@
 """The page in a real Chromium: load, drag, lasso, explain, merge, undo, export, and texts that stay texts."""
 
 import re
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -261,6 +264,26 @@ def test_nothing_overflows(opened, size):
           one.scrollWidth > one.clientWidth + 1).map((one) => one.className)"""
     )
     assert wide == []
+
+
+class SilentFiles(SimpleHTTPRequestHandler):
+    def log_message(self, *line):
+        pass
+
+
+def test_a_notebook_of_another_origin_may_frame_it(opened, browser, tmp_path):
+    explorer, _ = opened()
+    (tmp_path / "notebook.html").write_text(explorer._repr_html_())
+    notebooks = ThreadingHTTPServer(("127.0.0.1", 0), partial(SilentFiles, directory=tmp_path))
+    Thread(target=notebooks.serve_forever, daemon=True).start()
+    page = browser.new_page()
+    page.goto(f"http://localhost:{notebooks.server_port}/notebook.html")
+    frame = page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for(state="attached")
+    assert frame.locator("#status").inner_text() == f"{MODEL.n_clusters_} clusters, no noise"
+    frame.locator("#theme").click()
+    notebooks.shutdown()
+    notebooks.server_close()
 
 
 def test_without_webgl_it_says_so(opened, browser):

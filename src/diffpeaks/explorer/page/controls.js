@@ -12,11 +12,17 @@ const logarithmic = {
 };
 
 class RuleControl {
+  isTyping = false; // what is half typed is not written over
+
   constructor(name, app, { scale, whole, range }) {
     Object.assign(this, { name, app, scale, whole, range });
     const box = document.getElementById(`rule-${name}`);
     [this.box, this.value, this.clear, this.slide] = [box, ...["value", "clear", "slide"].map((part) => box.querySelector(`.${part}`))];
-    this.value.addEventListener("change", () => this.#set(this.value.value === "" ? null : Number(this.value.value), true));
+    this.value.addEventListener("input", () => (this.isTyping = true));
+    this.value.addEventListener("change", () => {
+      this.isTyping = false;
+      this.#set(this.value.value === "" ? null : Number(this.value.value), true);
+    });
     this.clear.addEventListener("click", () => this.#set(null, true));
     this.slide.addEventListener("input", () => this.#set(this.#slid(), false));
     this.slide.addEventListener("change", () => this.#set(this.#slid(), true));
@@ -29,7 +35,7 @@ class RuleControl {
     const isSet = this.isSet(value);
     this.box.classList.toggle("set", isSet);
     this.clear.disabled = !isSet;
-    if (document.activeElement !== this.value || !isSet) this.value.value = isSet ? String(Number(value.toPrecision(6))) : "";
+    if (!this.isTyping) this.value.value = isSet ? String(Number(value.toPrecision(6))) : "";
     if (!isSet && this.whole) this.value.placeholder = String(standing);
     if (this.whole) this.value.step = 1;
     const share = this.scale.toShare(Math.min(Math.max(standing, limits[0]), limits[1]), limits);

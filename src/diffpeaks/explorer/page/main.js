@@ -136,12 +136,16 @@ class App {
   #askAgain() {
     setTimeout(() => this.attempt(async () => {
       const { is_pending: isPending } = await readJson("/api/pending");
-      if (isPending) return this.#askAgain();
-      this.#setScene(await readPacket("/api/scene"));
-      this.#repaint();
-      return undefined;
+      if (isPending) this.#askAgain();
+      else this.#turns.take(() => this.attempt(() => this.#refresh()));
     }), this.#wait);
     this.#wait = Math.min(ASK_AGAIN.last, ASK_AGAIN.factor * this.#wait);
+  }
+
+  // The scene as it is known now, and the peaks in it.
+  async #refresh() {
+    this.#setScene(await readPacket("/api/scene"));
+    this.#show(await readPacket("/api/clustering"), true);
   }
 
   #show(clustering, passing) {

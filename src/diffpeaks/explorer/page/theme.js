@@ -3,6 +3,23 @@
 const KEY = "diffpeaks-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
+// What was chosen last time; nothing where the browser keeps nothing, as in the frame of another site.
+function remembered() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function remember(theme) {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // it holds until the page is closed
+  }
+}
+
 function isDark() {
   const chosen = document.documentElement.dataset.theme;
   return chosen ? chosen === "dark" : system.matches;
@@ -14,11 +31,11 @@ export function connectTheme(repaint) {
     button.textContent = isDark() ? "Light" : "Dark";
     repaint();
   };
-  const kept = localStorage.getItem(KEY);
+  const kept = remembered();
   if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
   button.addEventListener("click", () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    localStorage.setItem(KEY, document.documentElement.dataset.theme);
+    remember(document.documentElement.dataset.theme);
     show();
   });
   system.addEventListener("change", show);
