@@ -115,7 +115,7 @@ class Flood {
         std::fill(saddle, saddle + n_samples, NO_POINT);
         std::fill(crossing, crossing + n_samples, NO_POINT);
     }
-    // Point here, on a hill with that peak, touches the denser point there on another; rank_of says which peak is lower.
+    // Point here, on the hill of that peak, touches the denser point there on another; rank_of tells the lower peak.
     template <class Rank>
     void meet(Index here, Index hill_here, Index there, Index hill_there, Rank rank_of) {
         const Index mine = flooded_.find(hill_here), other = flooded_.find(hill_there);

@@ -184,6 +184,16 @@ def test_changes_are_those_of_the_session(page):
     np.testing.assert_array_equal(np.load(io.BytesIO(asked(page, "/api/labels.npy")[2])), page.labels_)
 
 
+def test_a_lasso_chooses_peaks_and_is_not_endless(page, monkeypatch):
+    whole = [[-99, -99], [99, -99], [99, 99], [-99, 99]]
+    monkeypatch.setattr("diffpeaks.explorer.desk.MOST_PEAKS", 219)
+    status, found = change(page, "lasso", polygon=whole)
+    assert status == 422
+    assert "220 samples inside, more than 219" in found["error"]
+    monkeypatch.undo()
+    assert change(page, "lasso", polygon=whole)[1]["n_clusters"] == 220
+
+
 def test_the_address_opens_and_closes():
     page = diffpeaks.explore(MODEL, open_browser=False, title='<script>"')
     address, _, token = page.url.partition("#")

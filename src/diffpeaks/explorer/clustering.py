@@ -61,7 +61,7 @@ class KeepingPeaks(DensityPeaks):
         kept._links = Once(model._linked)
         kept._ranked = Once(
             lambda: RankedLinks(
-                kept._links(), kept.density_, kept.density_estimator_.tie_break(), kept.n_jobs
+                kept._links(), kept.density_, kept.density_estimator_.tie_break(), kept._fitted["n_jobs"]
             )
         )
         kept._whole = Once(model._complete_forest)

@@ -23,6 +23,7 @@ from diffpeaks.palette import N_COLORS, NOISE_COLOR, css_color
 
 MEMBERS_A_PAGE = 60
 NEIGHBORS_SHOWN = 12
+MOST_PEAKS = 50_000  # by a lasso
 BINARY = "application/octet-stream"
 _PICTURE_TYPES = {suffix: f"image/{suffix[1:]}" for suffix in PICTURE_SUFFIXES} | {".jpg": "image/jpeg"}
 _DELTA_NOTES = {
@@ -119,6 +120,10 @@ class Desk:
         found = self._scene.inside(polygon)
         if not len(found):
             raise ValueError("there is no sample inside; draw around the peaks")
+        if len(found) > MOST_PEAKS:
+            raise ValueError(
+                f"there are {len(found):,} samples inside, more than {MOST_PEAKS:,}; draw around fewer"
+            )
         self.session.choose_peaks(found.tolist())
 
     def _sample(self, sample: str) -> Answer:

@@ -5,7 +5,15 @@ export function inkOf(element) {
   const read = (name) => style.getPropertyValue(name).trim();
   const strong = read("--text");
   const rim = [...[1, 3, 5].map((place) => parseInt(strong.slice(place, place + 2), 16) / 255), 1];
-  return { text: read("--quiet"), strong, rim, grid: read("--grid"), faint: read("--faint"), line: read("--accent"), paper: read("--panel") };
+  return {
+    text: read("--quiet"),
+    strong,
+    rim,
+    grid: read("--grid"),
+    faint: read("--faint"),
+    line: read("--accent"),
+    paper: read("--panel"),
+  };
 }
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -60,14 +68,20 @@ export function drawAxes(context, frame, ink, { xTicks, yTicks, xName, yName }) 
   context.textBaseline = "top";
   for (const [value, name] of xTicks) {
     const x = Math.round(frame.toPixel(value, 0)[0]) + 0.5;
-    stroke(context, [[x, top], [x, top + height]]);
+    stroke(context, [
+      [x, top],
+      [x, top + height],
+    ]);
     context.fillText(name, x, top + height + 4);
   }
   context.textAlign = "right";
   context.textBaseline = "middle";
   for (const [value, name] of yTicks) {
     const y = Math.round(frame.toPixel(0, value)[1]) + 0.5;
-    stroke(context, [[left, y], [left + width, y]]);
+    stroke(context, [
+      [left, y],
+      [left + width, y],
+    ]);
     context.fillText(name, left - 5, y);
   }
   context.textAlign = "right";
@@ -88,7 +102,10 @@ export function drawCutLine(context, frame, ink, points, name, end) {
   context.beginPath();
   context.rect(left, top, width, height);
   context.clip();
-  for (const [colour, thickness, dash] of [[ink.paper, 4, []], [ink.line, 2, [7, 4]]]) {
+  for (const [colour, thickness, dash] of [
+    [ink.paper, 4, []],
+    [ink.line, 2, [7, 4]],
+  ]) {
     context.strokeStyle = colour;
     context.lineWidth = thickness;
     context.setLineDash(dash);
@@ -128,7 +145,10 @@ export function stroke(context, points) {
 
 // A ring around a point, readable on any colour.
 export function ring(context, ink, [x, y], radius, width = 2) {
-  for (const [colour, thickness] of [[ink.paper, width + 2], [ink.strong, width]]) {
+  for (const [colour, thickness] of [
+    [ink.paper, width + 2],
+    [ink.strong, width],
+  ]) {
     context.strokeStyle = colour;
     context.lineWidth = thickness;
     context.beginPath();

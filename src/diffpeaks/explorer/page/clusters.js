@@ -51,7 +51,10 @@ export class ClusterList {
   #show() {
     if (!this.#app.clustering) return;
     const first = Math.max(0, Math.floor(this.#element.scrollTop / ROW) - SPARE);
-    const last = Math.min(this.#order.length, Math.ceil((this.#element.scrollTop + this.#element.clientHeight) / ROW) + SPARE);
+    const last = Math.min(
+      this.#order.length,
+      Math.ceil((this.#element.scrollTop + this.#element.clientHeight) / ROW) + SPARE,
+    );
     const rows = [];
     for (let row = first; row < last; row += 1) rows.push(this.#row(row));
     this.#inner.replaceChildren(...rows);

@@ -17,7 +17,10 @@ class RuleControl {
   constructor(name, app, { scale, whole, range }) {
     Object.assign(this, { name, app, scale, whole, range });
     const box = document.getElementById(`rule-${name}`);
-    [this.box, this.value, this.clear, this.slide] = [box, ...["value", "clear", "slide"].map((part) => box.querySelector(`.${part}`))];
+    [this.box, this.value, this.clear, this.slide] = [
+      box,
+      ...["value", "clear", "slide"].map((part) => box.querySelector(`.${part}`)),
+    ];
     this.value.addEventListener("input", () => (this.isTyping = true));
     this.value.addEventListener("change", () => {
       this.isTyping = false;
@@ -68,13 +71,22 @@ export class Controls {
 
   constructor(app) {
     this.#rules = [
-      new RuleControl("n_clusters", app, { scale: logarithmic, whole: true, range: (now) => [1, Math.min(now.n_samples, Math.max(1000, 4 * now.n_clusters, 2))] }),
+      new RuleControl("n_clusters", app, {
+        scale: logarithmic,
+        whole: true,
+        range: (now) => [1, Math.min(now.n_samples, Math.max(1000, 4 * now.n_clusters, 2))],
+      }),
       new RuleControl("max_link", app, { scale: logarithmic, whole: false, range: () => app.linkRange }),
       new RuleControl("min_prominence", app, { scale: linear, whole: false, range: () => [0, app.largestRise] }),
     ];
     for (const input of this.#policy) {
       input.addEventListener("change", () => {
-        const value = input.type === "checkbox" ? input.checked : input.type === "number" ? Math.max(1, Math.round(Number(input.value)) || 1) : input.value;
+        const value =
+          input.type === "checkbox"
+            ? input.checked
+            : input.type === "number"
+              ? Math.max(1, Math.round(Number(input.value)) || 1)
+              : input.value;
         app.change("policy", { [input.id]: value });
       });
     }

@@ -20,7 +20,9 @@ export class Details {
     const thinned = scene && scene.n_drawn < scene.n_samples;
     this.#fill([
       paragraph("Click a sample to see why it is in its cluster, or a cluster to see its members."),
-      paragraph("Drag the dashed lines to move the cut. Hold Shift in the decision graph and draw around the peaks to choose them by hand."),
+      paragraph(
+        "Drag the dashed lines to move the cut. Hold Shift in the decision graph and draw around the peaks to choose them by hand.",
+      ),
       ...(thinned ? [paragraph("Clusters, sizes and exports are of all samples; only the drawing is thinned.")] : []),
     ]);
   }
@@ -56,7 +58,10 @@ export class Details {
     const next = about.start + about.members.length;
     if (next < about.size) pages.push(this.#pageButton("Less dense", about, next));
     const last = about.start + about.members.length;
-    const shown = about.members.length < about.size ? `${about.start + 1}–${last} of ${about.size.toLocaleString("en")}` : `all ${about.size.toLocaleString("en")}`;
+    const shown =
+      about.members.length < about.size
+        ? `${about.start + 1}–${last} of ${about.size.toLocaleString("en")}`
+        : `all ${about.size.toLocaleString("en")}`;
     this.#fill([
       heading(this.#app.colours.css(about.cluster), `Cluster ${about.cluster}`),
       factsTable([
@@ -107,12 +112,15 @@ export class Details {
   }
 
   #chips(path, saddles) {
-    return row("chips", path.map((one) => {
-      if (one === null) return span("quiet", "…");
-      const button = this.#sampleButton(one);
-      if (saddles.includes(one.sample)) button.classList.add("saddle");
-      return button;
-    }));
+    return row(
+      "chips",
+      path.map((one) => {
+        if (one === null) return span("quiet", "…");
+        const button = this.#sampleButton(one);
+        if (saddles.includes(one.sample)) button.classList.add("saddle");
+        return button;
+      }),
+    );
   }
 
   #sampleButton({ sample, label, caption }) {
@@ -139,11 +147,14 @@ export class Details {
     const image = document.createElement("img");
     image.className = name;
     image.alt = "";
-    readBlob("/api/picture", { sample }).then((blob) => {
-      const address = URL.createObjectURL(blob);
-      this.#pictures.push(address);
-      image.src = address;
-    }, () => image.remove());
+    readBlob("/api/picture", { sample }).then(
+      (blob) => {
+        const address = URL.createObjectURL(blob);
+        this.#pictures.push(address);
+        image.src = address;
+      },
+      () => image.remove(),
+    );
     return image;
   }
 }

@@ -18,7 +18,12 @@ export class DecisionGraph {
 
   constructor(element, shaders, app) {
     this.#app = app;
-    this.#frame = new Frame(element, shaders, { margins: MARGINS, square: false, paintAxes: (context) => this.#paintAxes(context), paint: (context) => this.#paint(context) });
+    this.#frame = new Frame(element, shaders, {
+      margins: MARGINS,
+      square: false,
+      paintAxes: (context) => this.#paintAxes(context),
+      paint: (context) => this.#paint(context),
+    });
     listen(this.#frame, {
       begin: (pixel, event) => this.#begin(pixel, event),
       click: (pixel) => this.#click(pixel),
@@ -80,7 +85,10 @@ export class DecisionGraph {
     const { left, width } = this.#frame.area;
     if (score !== null) return [this.#frame.toPixel(x0, score - x0), this.#frame.toPixel(x1, score - x1)];
     const y = this.#frame.toPixel(0, this.#level)[1];
-    return [[left, y], [left + width, y]];
+    return [
+      [left, y],
+      [left + width, y],
+    ];
   }
 
   #isOnLine([x, y]) {

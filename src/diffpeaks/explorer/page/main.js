@@ -47,13 +47,20 @@ class App {
   }
 
   get linkRange() {
-    const { link_range: [low, high] } = this.scene;
+    const {
+      link_range: [low, high],
+    } = this.scene;
     return [low, Math.max(high, 1.001 * low)];
   }
 
   get largestRise() {
     const rises = this.clustering.hill_prominence;
-    return Math.max(rises.reduce((top, rise) => Math.max(top, rise), 0), this.clustering.cut.min_prominence ?? 0) || 1;
+    return (
+      Math.max(
+        rises.reduce((top, rise) => Math.max(top, rise), 0),
+        this.clustering.cut.min_prominence ?? 0,
+      ) || 1
+    );
   }
 
   setRule(name, value, keep) {
@@ -63,13 +70,18 @@ class App {
   // Ask for a change and show what came of it; one that is passing gives way to newer ones.
   change(name, values = {}, passing = false) {
     const start = performance.now();
-    return this.#turns.take(() => this.attempt(async () => {
-      const found = await change(name, values);
-      this.#show(found, passing);
-      document.documentElement.dataset.drawn = (performance.now() - start).toFixed(1);
-      byId("took").textContent = `cut ${Math.round(1000 * found.seconds)} ms, drawn after ${Math.round(performance.now() - start)} ms`;
-      document.documentElement.dataset.changes = Number(document.documentElement.dataset.changes ?? 0) + 1;
-    }), passing);
+    return this.#turns.take(
+      () =>
+        this.attempt(async () => {
+          const found = await change(name, values);
+          this.#show(found, passing);
+          document.documentElement.dataset.drawn = (performance.now() - start).toFixed(1);
+          byId("took").textContent =
+            `cut ${Math.round(1000 * found.seconds)} ms, drawn after ${Math.round(performance.now() - start)} ms`;
+          document.documentElement.dataset.changes = Number(document.documentElement.dataset.changes ?? 0) + 1;
+        }),
+      passing,
+    );
   }
 
   // Do something that the server may refuse; what it says is shown.
@@ -106,7 +118,11 @@ class App {
     return this.attempt(async () => {
       this.#showChoice();
       if (labels.length === 1) this.details.showCluster(await readJson("/api/members", { cluster: labels[0] }));
-      else if (labels.length) this.details.showSeveral(labels, labels.map((label) => this.#sizeOf(label)));
+      else if (labels.length)
+        this.details.showSeveral(
+          labels,
+          labels.map((label) => this.#sizeOf(label)),
+        );
       else this.details.showNothing();
     });
   }
@@ -123,9 +139,12 @@ class App {
     this.scene = scene;
     byId("title").textContent = scene.title;
     const thinned = scene.n_drawn < scene.n_samples;
-    const drawn = thinned ? `${scene.n_drawn.toLocaleString("en")} of ${scene.n_samples.toLocaleString("en")}` : scene.n_samples.toLocaleString("en");
+    const drawn = thinned
+      ? `${scene.n_drawn.toLocaleString("en")} of ${scene.n_samples.toLocaleString("en")}`
+      : scene.n_samples.toLocaleString("en");
     byId("map-hint").textContent = `${scene.map_name} · ${drawn} samples drawn`;
-    byId("counts").textContent = `${scene.n_samples.toLocaleString("en")} ${scene.n_samples === 1 ? "sample" : "samples"}`;
+    byId("counts").textContent =
+      `${scene.n_samples.toLocaleString("en")} ${scene.n_samples === 1 ? "sample" : "samples"}`;
     byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "" : scene.delta_note;
     this.map.setScene(scene);
     this.graph.setScene(scene);
@@ -134,11 +153,15 @@ class App {
 
   // Whether the delta of hilltops is known by now; only then the whole scene is sent again.
   #askAgain() {
-    setTimeout(() => this.attempt(async () => {
-      const { is_pending: isPending } = await readJson("/api/pending");
-      if (isPending) this.#askAgain();
-      else this.#turns.take(() => this.attempt(() => this.#refresh()));
-    }), this.#wait);
+    setTimeout(
+      () =>
+        this.attempt(async () => {
+          const { is_pending: isPending } = await readJson("/api/pending");
+          if (isPending) this.#askAgain();
+          else this.#turns.take(() => this.attempt(() => this.#refresh()));
+        }),
+      this.#wait,
+    );
     this.#wait = Math.min(ASK_AGAIN.last, ASK_AGAIN.factor * this.#wait);
   }
 

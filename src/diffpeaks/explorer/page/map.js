@@ -13,7 +13,11 @@ export class MapPlot {
 
   constructor(element, shaders, app) {
     this.#app = app;
-    this.#frame = new Frame(element, shaders, { margins: MARGINS, square: true, paint: (context) => this.#paint(context) });
+    this.#frame = new Frame(element, shaders, {
+      margins: MARGINS,
+      square: true,
+      paint: (context) => this.#paint(context),
+    });
     listen(this.#frame, { click: (pixel, event) => this.#click(pixel, event) });
     element.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && moveByKey(this.#frame, event.key)) event.preventDefault();
@@ -66,7 +70,10 @@ export class MapPlot {
       stroke(context, [path[0], at(neighbor)]);
       ring(context, ink, at(neighbor), 4, 1);
     }
-    for (const [colour, width] of [[ink.paper, 5], [ink.strong, 2.5]]) {
+    for (const [colour, width] of [
+      [ink.paper, 5],
+      [ink.strong, 2.5],
+    ]) {
       context.strokeStyle = colour;
       context.lineWidth = width;
       stroke(context, path);

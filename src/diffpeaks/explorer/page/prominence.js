@@ -16,7 +16,11 @@ export class ProminencePlot {
 
   constructor(element, app) {
     this.#app = app;
-    this.#frame = new Frame(element, null, { margins: MARGINS, square: false, paint: (context) => this.#paint(context) });
+    this.#frame = new Frame(element, null, {
+      margins: MARGINS,
+      square: false,
+      paint: (context) => this.#paint(context),
+    });
     listen(this.#frame, {
       begin: (pixel) => this.#begin(pixel),
       click: (pixel) => this.#click(pixel),
@@ -90,7 +94,10 @@ export class ProminencePlot {
     const yTicks = linearTicks(Math.max(0, y0), Math.min(y1, 1.02 * this.#top), 5);
     yTicks.push([this.#height(NEVER), "∞"]);
     drawAxes(context, this.#frame, ink, {
-      xTicks: logTicks(Math.max(0, x0), x1), yTicks, xName: "hills, most prominent first", yName: "prominence",
+      xTicks: logTicks(Math.max(0, x0), x1),
+      yTicks,
+      xName: "hills, most prominent first",
+      yName: "prominence",
     });
     const { hill_places: places, hill_prominence: rises, hill_labels: labels, hill_tops: tops } = clustering;
     const peaks = new Set(clustering.peaks);
@@ -108,6 +115,16 @@ export class ProminencePlot {
     const { left, width } = this.#frame.area;
     const y = this.#frame.toPixel(0, this.#level)[1];
     const rise = clustering.cut.min_prominence;
-    drawCutLine(context, this.#frame, ink, [[left, y], [left + width, y]], rise === null ? "only ∞" : `rise ≥ ${shortNumber(rise)}`, 1);
+    drawCutLine(
+      context,
+      this.#frame,
+      ink,
+      [
+        [left, y],
+        [left + width, y],
+      ],
+      rise === null ? "only ∞" : `rise ≥ ${shortNumber(rise)}`,
+      1,
+    );
   }
 }
