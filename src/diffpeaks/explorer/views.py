@@ -160,7 +160,7 @@ def packed_clustering(session: Session, scene: Scene, header: dict[str, Any]) ->
     peaks = now.peaks[listed]
     forest = now.model.forest_
     hills = np.flatnonzero(forest.prominence > 0)
-    hills = hills[np.argsort(-forest.prominence[hills], kind="stable")]
+    hills = hills[np.lexsort((forest.rank[hills], -forest.prominence[hills]))]
     places = hills_to_plot(forest.prominence[hills])
     shown = hills[places]
     prominence = forest.prominence[shown]

@@ -61,7 +61,13 @@ export class Turns {
     this.#waiting.push({ work, passing });
     if (this.#busy) return;
     this.#busy = true;
-    while (this.#waiting.length) await this.#waiting.shift().work();
+    while (this.#waiting.length) {
+      try {
+        await this.#waiting.shift().work();
+      } catch (error) {
+        reportError(error); // what fails must not keep the others waiting
+      }
+    }
     this.#busy = false;
   }
 }
