@@ -51,6 +51,7 @@ EXECUTED = [
     "hierarchy",
     "displays",
     "progress",
+    "explorer",
     "choosing-nothing",
 ]
 BLOCKS = [

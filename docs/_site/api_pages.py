@@ -16,6 +16,7 @@ SECTIONS = {
         "SharedNeighborDensity",
     ],
     "Neighbours": ["neighbor_graph", "NeighborGraph", "ApproximateSearch", "plan", "Plan"],
+    "By hand": ["explore", "Merge", "Split", "edited"],
     "Other": ["ReScale", "NOISE", "ConvergenceError"],
 }
 # values have no docstring of their own

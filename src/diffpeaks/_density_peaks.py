@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Self
@@ -12,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
-from diffpeaks.cuts import Cut, automatic_cut, select_peaks
+from diffpeaks.cuts import RULES, Cut, automatic_cut, check_one_of, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.graph import NeighborGraph
@@ -170,7 +172,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         self._automatic: Cut | None = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
         self.forest_ = self._forest(self.cut_)
-        peaks = select_peaks(self.forest_, self.density_, self.cut_)
+        peaks = self._peaks(self.forest_, self.cut_)
         policy = self._noise_policy()
         self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
         self.n_clusters_ = len(self.peak_indices_)
@@ -195,33 +197,37 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         min_cluster_size: int | None = None,
         noise: str | None = None,
         cut: Cut | None = None,
+        peaks: Sequence[int] | None = None,
     ) -> NDArray[np.int64]:
         """Labels for another cut of the same density; with nothing given, the automatic one.
 
         `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
-        changes one rule of the fit and leaves the others, which a rule that is given alone does not.
+        changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
+        are samples in the place of all rules, the densest one among them: all others follow their nearest
+        denser sample, however far, until they meet one.
         Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
-        and `noise` are those of the fit where they are None. The first cut by `n_clusters`, and the first
-        that assigns noise, looks for the nearest denser samples of the hilltops, however far.
+        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
+        the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
         """
         check_is_fitted(self, "forest_")
-        check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence)
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
-        if cut is None:
+        check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
+        if peaks is not None:
+            cut = Cut(peaks=tuple(peaks))
+        elif cut is None:
             cut = self._cut(n_clusters, max_link, min_prominence)
-        else:
-            self._check_cut(cut, n_clusters, max_link, min_prominence)
-        forest = self._forest(cut)
-        return self._clusters(forest, select_peaks(forest, self.density_, cut), cut, policy).labels
+        return self._with_cut(cut, policy).labels_
 
-    def _check_cut(self, cut: Any, *rules: float | None) -> None:
-        if not isinstance(cut, Cut):
-            raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
-        if any(rule is not None for rule in rules):
-            raise ValueError(f"cut={cut} comes with another rule; give either a cut or rules")
-        names = ("n_clusters", "max_link", "min_prominence")
-        check_params(self, **{name: getattr(cut, name) for name in names})
+    def _with_cut(self, cut: Cut, policy: NoisePolicy) -> Self:
+        """The same fit, cut in another way; what the cut does not decide is shared."""
+        check_params(self, **{name: getattr(cut, name) for name in RULES})
         check_params(self, max_link=cut.max_lone_link)
+        forest = self._forest(cut)
+        labels, peaks = self._clusters(forest, self._peaks(forest, cut), cut, policy)
+        other = copy(self)
+        other.cut_, other.forest_, other._fitted = cut, forest, self._fitted | vars(policy)
+        other.labels_, other.peak_indices_, other.n_clusters_ = labels, peaks, len(peaks)
+        return other
 
     def _linked(self) -> NeighborGraph:
         """The graph along which hills are linked: of the default density only its nearest neighbours."""
@@ -241,14 +247,17 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
     def _forest(self, cut: Cut) -> PeakForest:
-        if cut.n_clusters is not None:
+        if cut.is_of_all_samples:
             return self._complete_forest()
         links = self._linked()
         forest = self._forest_along(links, cut.max_link)
         if cut.max_lone_link is None:
             return forest
-        labels = peak_labels(forest, select_peaks(forest, self.density_, cut))
+        labels = peak_labels(forest, self._peaks(forest, cut))
         return lone_samples_linked(forest, links, labels, cut.max_lone_link)
+
+    def _peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
+        return select_peaks(forest, self.density_, cut)
 
     def _forest_within(self, max_link: float) -> PeakForest:
         return self._forest_along(self._linked(), max_link)
@@ -290,7 +299,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
 
     def _longest_link(self, cut: Cut) -> float:
         """What a link must stay below; with `n_clusters` the cut says who may be a peak instead."""
-        return cut.max_link if cut.n_clusters is None else np.inf
+        return np.inf if cut.is_of_all_samples else cut.max_link
 
     def _links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
         complete = self._complete_forest()

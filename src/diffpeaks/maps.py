@@ -16,6 +16,8 @@ from sklearn.utils.extmath import row_norms
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
 
+__all__ = ["axis_names", "map_coordinates"]
+
 MAPS = ("pca", "umap")
 _MOST_EXACT = 1024  # features or samples, of which all axes are found; beyond only two are sought
 _BLOCK_VALUES = 1 << 22

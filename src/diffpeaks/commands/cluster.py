@@ -12,7 +12,7 @@ import numpy as np
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
-from diffpeaks.commands.progress import add_quiet, shown
+from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
 from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told
@@ -33,7 +33,7 @@ def run(given: argparse.Namespace) -> None:
     check_output(given, given.inputs)
     _check_save(given)
     start = time.perf_counter()
-    with shown(given):
+    with progress_shown(given):
         samples = samples_of(given, model.metric)
         read = time.perf_counter()
         model.fit(samples.X)

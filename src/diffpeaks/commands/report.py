@@ -5,32 +5,26 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.commands.captions import add_captions, captions_of, check_captions, columns_beside
-from diffpeaks.commands.inputs import add_inputs, samples_of
-from diffpeaks.commands.mapping import add_map, check_map_options, columns_of_map, map_of
-from diffpeaks.commands.parameters import add_parameters, check_defaults, estimator_of
-from diffpeaks.commands.progress import add_quiet, shown
+from diffpeaks.commands.captions import add_captions, captions_of
+from diffpeaks.commands.inputs import add_inputs
+from diffpeaks.commands.mapping import add_map, map_of
+from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.progress import add_quiet, progress_shown
+from diffpeaks.commands.shown import add_model, check_shown, shown_samples, title_of
 from diffpeaks.commands.summary import add_json, rounded, size, tell
 from diffpeaks.facts import facts_of
-from diffpeaks.files import Samples, check_destination, check_present
+from diffpeaks.files import check_destination
 from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser, are_needed=False)
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the page, such as report.html")
-    parser.add_argument(
-        "--model",
-        metavar="MODEL",
-        help="a file that diffpeaks cluster --save wrote, instead of a new fit; IN, where given, are its "
-        "points, read for what is shown of them",
-    )
+    add_model(parser)
     add_json(parser)
     add_quiet(parser)
     page = parser.add_argument_group("the page")
@@ -56,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     _check(given)
-    with shown(given):
+    with progress_shown(given):
         model, seconds = _reported(given)
     summary = _summary(given, model, seconds)
     tell(summary, () if given.quiet else _lines(summary), given.json)
@@ -66,7 +60,7 @@ def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]
     """The fit of which the page was written, and what the parts of the run took."""
     start = time.perf_counter()
     model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
-    samples = _samples(given, model)
+    samples = shown_samples(given, model)
     captions = captions_of(given, samples)
     drawn = map_of(given, samples, samples.X if given.model is None else model._points, model.metric)
     read = time.perf_counter()
@@ -80,7 +74,7 @@ def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]
         captions,
         drawn.coordinates,
         axis_names=drawn.axis_names,
-        title=_title(given),
+        title=title_of(given),
         n_clusters=given.clusters,
         n_members=given.members,
         data=", ".join([*given.inputs, *filter(None, [given.model])]),
@@ -93,40 +87,7 @@ def _check(given: argparse.Namespace) -> None:
     """Refuse what would fail after the work, or would have no effect."""
     check_destination(given.output, [*given.inputs, *filter(None, [given.model])], is_table=False)
     check_report(given.clusters, given.members)
-    check_captions(given)
-    check_map_options(given)
-    if given.model is not None:
-        check_present(given.model)
-        check_defaults(given, "--model, whose fit is shown as it is")
-    elif not given.inputs:
-        raise ValueError("there are no points; give files of them, or a fit with --model")
-
-
-def _samples(given: argparse.Namespace, model: DensityPeaks) -> Samples:
-    """The points that are read; of a model alone their number."""
-    if not given.inputs:
-        return Samples(np.empty((len(model.labels_), 0)))
-    beside = tuple(dict.fromkeys((*columns_beside(given), *columns_of_map(given))))
-    samples = samples_of(given, model.metric, beside)
-    if given.model is not None:
-        _check_same_points(given, model, samples.X)
-    return samples
-
-
-def _check_same_points(given: argparse.Namespace, model: DensityPeaks, X: Any) -> None:
-    points = model._points.searched()
-    if X.shape != points.space.points.shape or not points.are_points(X, 0).all():
-        raise ValueError(
-            f"the points of {given.inputs} are not those of the model {given.model!r}, which has "
-            f"{points.n_samples} samples of {points.space.points.shape[1]} features; give the files and "
-            "--columns that it was fitted on, or leave them away"
-        )
-
-
-def _title(given: argparse.Namespace) -> str:
-    names = [PurePath(name).name for name in given.inputs or [given.model]]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return given.title or f"Clusters of {', '.join(names[:3])}{more}"
+    check_shown(given)
 
 
 def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, float]) -> dict[str, Any]:
