@@ -23,6 +23,7 @@ class App {
   sample = null; // what is known of the sample that is explained
   chosen = new Set(); // labels of clusters
   #turns = new Turns();
+  #choices = 0; // how many samples and clusters have been chosen
   #wait = ASK_AGAIN.first;
 
   async start() {
@@ -96,11 +97,13 @@ class App {
 
   explain(sample) {
     return this.attempt(async () => {
-      this.sample = await readJson("/api/sample", { sample });
-      this.chosen = new Set(this.sample.label < 0 ? [] : [this.sample.label]);
-      this.details.showSample(this.sample);
+      const about = await this.#newest(readJson("/api/sample", { sample }));
+      if (!about) return;
+      this.sample = about;
+      this.chosen = new Set(about.label < 0 ? [] : [about.label]);
+      this.details.showSample(about);
       this.#showChoice();
-      this.list.reveal(this.sample.label);
+      this.list.reveal(about.label);
     });
   }
 
@@ -117,14 +120,25 @@ class App {
     this.chosen = new Set(labels);
     return this.attempt(async () => {
       this.#showChoice();
-      if (labels.length === 1) this.details.showCluster(await readJson("/api/members", { cluster: labels[0] }));
-      else if (labels.length)
+      const [cluster] = labels;
+      const about = await this.#newest(labels.length === 1 ? readJson("/api/members", { cluster }) : {});
+      if (!about) return;
+      if (labels.length === 1) this.details.showCluster(about);
+      else if (labels.length) {
         this.details.showSeveral(
           labels,
           labels.map((label) => this.#sizeOf(label)),
         );
-      else this.details.showNothing();
+      } else this.details.showNothing();
     });
+  }
+
+  // What was asked for, or nothing if something else has been chosen meanwhile.
+  async #newest(answer) {
+    this.#choices += 1;
+    const choice = this.#choices;
+    const found = await answer;
+    return choice === this.#choices ? found : null;
   }
 
   chooseNothing() {
