@@ -4,6 +4,7 @@
 #include "arrays.hpp"
 #include "forest.hpp"
 #include "graph.hpp"
+#include "means.hpp"
 #include "merges.hpp"
 #include "overlap.hpp"
 #include "settle.hpp"
@@ -57,6 +58,15 @@ void bind_for(nb::module_& m) {
         },
         array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("measure"),
         nb::arg("n_threads"), Released());
+    m.def(
+        "weighted_means",
+        [](Table<Real> points, In<Offset> indptr, In<Index> indices, In<double> weights, Out<Real> means,
+           int n_threads) {
+            weighted_means(points.data(), static_cast<std::int64_t>(points.shape(1)), n_rows_of(indptr), indptr.data(),
+                           indices.data(), weights.data(), means.data(), n_threads);
+        },
+        array("points"), array("indptr"), array("indices"), array("weights"), array("means"), nb::arg("n_threads"),
+        Released());
     m.def(
         "keep_nearest",
         [](In<Offset> indptr, Out<Index> indices, Out<Real> values, In<double> slack, std::int64_t n_nearest,

@@ -182,9 +182,10 @@ def test_recut_of_a_subclass():
 
 def test_where_distances_concentrate_prominence_alone_decides():
     X, y = make_blobs(500, 500, centers=5, center_box=(-1, 1), random_state=0)
-    model = DensityPeaks().fit(X)
+    model = DensityPeaks(smooth=False).fit(X)
     assert model.cut_.max_link == np.inf
     assert same_partition(model.labels_, y)
+    assert same_partition(DensityPeaks().fit_predict(X), y)
 
 
 @pytest.mark.parametrize("n_neighbors", [5, 9])

@@ -64,6 +64,7 @@ def check_counts(reports):
     assert all(report.seconds >= 0 for report in reports)
 
 
+MOVED = ["cells", "neighbours", "smoothing"]
 BY_DEFAULT = ["points", "places", "neighbours", "density", "cut", "hills", "labels"]
 
 
@@ -73,9 +74,10 @@ BY_DEFAULT = ["points", "places", "neighbours", "density", "cut", "hills", "labe
         (DensityPeaks(), X, BY_DEFAULT),
         (DensityPeaks(search="brute"), X, BY_DEFAULT),
         (DensityPeaks(metric="canberra"), X, BY_DEFAULT),
-        (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], "cells", *BY_DEFAULT[2:]]),
+        (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], *MOVED, "cells", *BY_DEFAULT[2:]]),
+        (DensityPeaks(smooth=False), WIDE[:3000], [*BY_DEFAULT[:2], "cells", *BY_DEFAULT[2:]]),
         (
-            DensityPeaks(search=ApproximateSearch(0.9)),
+            DensityPeaks(search=ApproximateSearch(0.9), smooth=False),
             WIDE,
             [*BY_DEFAULT[:2], "cells", "calibration", *BY_DEFAULT[2:]],
         ),

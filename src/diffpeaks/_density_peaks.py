@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
-from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
-from diffpeaks.cuts import RULES, Cut, automatic_cut, check_one_of, select_peaks
+from diffpeaks._sklearn_compat import Interval, StrOptions, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.graph import NeighborGraph
+from diffpeaks.hill_cuts import HillCuts
 from diffpeaks.insights import PeakInsights
-from diffpeaks.lone import lone_samples_linked
 from diffpeaks.model_file import SavedModel
-from diffpeaks.noise import FATES, Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
-from diffpeaks.peaks import PeakForest, complete_forest, hill_links, peak_forest, peak_labels, without_halo
+from diffpeaks.noise import FATES
 from diffpeaks.places import Places
-from diffpeaks.progress import Callback, stage
+from diffpeaks.progress import Callback
+from diffpeaks.smoothing import Smoothing, smoothed
 
 DEFAULT_STEPS = 3
 
 
-class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
+class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -73,6 +65,9 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         0 to `n_clusters_` - 1 in the order of peak density, singletons of noise last; -1 is noise.
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
+    smoothing_ : Smoothing or None
+        By how much samples were moved; None where they stay. Density, graph and cut are those of the moved
+        samples.
     peak_indices_ : array of int, one for each cluster
     n_clusters_ : int
     cut_ : Cut
@@ -105,6 +100,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         "halo": ["boolean"],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
         "noise": [StrOptions(FATES)],
+        "smooth": ["boolean", StrOptions({"auto"})],
         "random_state": ["random_state"],
         **CLUSTERER_CONSTRAINTS,
     }
@@ -120,6 +116,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         halo: bool = False,
         min_cluster_size: int = 1,
         noise: str = "keep",
+        smooth: bool | str = "auto",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
@@ -136,6 +133,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         self.halo = halo
         self.min_cluster_size = min_cluster_size
         self.noise = noise
+        self.smooth = smooth
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
@@ -158,18 +156,22 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
             the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
         self._points = points_of(self, X)
-        self._places = self._settled_places(sample_weight)
-        default = KernelDiffusion(self._places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
+        self._places, self.smoothing_ = self._smoothed(self._settled_places(sample_weight))
+        places, self._by_default = self._places, self.density is None
+        default = KernelDiffusion(places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
         self.density_estimator_ = fitted_density(
-            self.density, default, self, self._places.points, self._places.weights
+            self.density,
+            default,
+            self,
+            places.points,
+            places.weights,
+            places.graph if self._by_default else None,
         )
         self.graph_ = self._places.graph_of_samples(self.density_estimator_.graph_)
         self.density_ = self._places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
-        self._by_default = self.density is None
         self._fitted = {name: getattr(self, name) for name in at_fit}
-        self._complete: PeakForest | None = None
-        self._automatic: Cut | None = None
+        self._complete = self._automatic = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
         self.forest_ = self._forest(self.cut_)
         peaks = self._peaks(self.forest_, self.cut_)
@@ -188,122 +190,15 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
             )
         return Places(self._points)
 
-    def recut(
-        self,
-        n_clusters: int | None = None,
-        max_link: float | None = None,
-        min_prominence: float | None = None,
-        halo: bool | None = None,
-        min_cluster_size: int | None = None,
-        noise: str | None = None,
-        cut: Cut | None = None,
-        peaks: Sequence[int] | None = None,
-    ) -> NDArray[np.int64]:
-        """Labels for another cut of the same density; with nothing given, the automatic one.
-
-        `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
-        changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
-        are samples in the place of all rules, the densest one among them: all others follow their nearest
-        denser sample, however far, until they meet one.
-        Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
-        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
-        the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
-        """
-        check_is_fitted(self, "forest_")
-        policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
-        check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
-        if peaks is not None:
-            cut = Cut(peaks=tuple(peaks))
-        elif cut is None:
-            cut = self._cut(n_clusters, max_link, min_prominence)
-        return self._with_cut(cut, policy).labels_
-
-    def _with_cut(self, cut: Cut, policy: NoisePolicy) -> Self:
-        """The same fit, cut in another way; what the cut does not decide is shared."""
-        check_params(self, **{name: getattr(cut, name) for name in RULES})
-        check_params(self, max_link=cut.max_lone_link)
-        forest = self._forest(cut)
-        labels, peaks = self._clusters(forest, self._peaks(forest, cut), cut, policy)
-        other = copy(self)
-        other.cut_, other.forest_, other._fitted = cut, forest, self._fitted | vars(policy)
-        other.labels_, other.peak_indices_, other.n_clusters_ = labels, peaks, len(peaks)
-        return other
-
-    def _linked(self) -> NeighborGraph:
-        """The graph along which hills are linked: of the default density only its nearest neighbours."""
-        if not self._by_default:
-            return self.graph_
-        return self._places.graph_of_samples(
-            hill_links(self.density_estimator_.graph_, self._fitted["n_jobs"])
-        )
-
-    def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
-        if n_clusters is None and max_link is None and min_prominence is None:
-            if self._automatic is None:
-                self._automatic = automatic_cut(
-                    self._places.points, self.density_estimator_, self._fitted["random_state"]
-                )
-            return self._automatic
-        return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
-
-    def _forest(self, cut: Cut) -> PeakForest:
-        if cut.is_of_all_samples:
-            return self._complete_forest()
-        links = self._linked()
-        forest = self._forest_along(links, cut.max_link)
-        if cut.max_lone_link is None:
-            return forest
-        labels = peak_labels(forest, self._peaks(forest, cut))
-        return lone_samples_linked(forest, links, labels, cut.max_lone_link)
-
-    def _peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
-        return select_peaks(forest, self.density_, cut)
-
-    def _forest_within(self, max_link: float) -> PeakForest:
-        return self._forest_along(self._linked(), max_link)
-
-    def _forest_along(self, links: NeighborGraph, max_link: float) -> PeakForest:
-        return peak_forest(
-            links,
-            self.density_,
-            tie_break=self.density_estimator_.tie_break(),
-            max_link=max_link,
-            n_jobs=self._fitted["n_jobs"],
-        )
-
-    def _complete_forest(self) -> PeakForest:
-        if self._complete is None:
-            # along all neighbours: what links of hills leave out may be the nearest denser sample
-            forest = self._forest_along(self.graph_, np.inf)
-            self._complete = complete_forest(forest, self._points, self.graph_.n_neighbors or 1)
-        return self._complete
-
-    def _noise_policy(self, **given: Any) -> NoisePolicy:
-        """What is given, and the rest as at the fit."""
-        at_fit = {field.name: self._fitted[field.name] for field in fields(NoisePolicy)}
-        policy = at_fit | {name: value for name, value in given.items() if value is not None}
-        check_params(self, **policy)
-        return NoisePolicy(**policy)
-
-    @stage("labels")
-    def _clusters(
-        self, forest: PeakForest, peaks: NDArray[np.int64], cut: Cut, policy: NoisePolicy
-    ) -> Clusters:
-        clusters = Clusters(peak_labels(forest, peaks), peaks)
-        is_noise = self._noise(clusters.labels, cut, policy).samples
-        return settled(clusters, is_noise, policy.noise, forest.rank, self._links_out_of)
-
-    def _noise(self, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-        longest = self._longest_link(cut)
-        return noise_in(labels, policy, lambda: without_halo(labels, self._linked(), self.density_, longest))
-
-    def _longest_link(self, cut: Cut) -> float:
-        """What a link must stay below; with `n_clusters` the cut says who may be a peak instead."""
-        return np.inf if cut.is_of_all_samples else cut.max_link
-
-    def _links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
-        complete = self._complete_forest()
-        return links_out_of_noise(is_noise, complete, self._points, self.graph_.n_neighbors or 1)
+    def _smoothed(self, places: Places) -> tuple[Places, Smoothing | None]:
+        if self.smooth == "auto" and (self.density is not None or self.max_link is not None):
+            return places, None
+        if self.smooth is True and not places.points.can_move:
+            raise ValueError(
+                "smooth=True needs dense points and metric='euclidean' or 'cosine', where means are points; "
+                f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
+            )
+        return smoothed(places, self.n_neighbors, self.random_state) if self.smooth else (places, None)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -26,6 +26,14 @@ def pair_distances(
     measure: Measure,
     n_threads: int,
 ) -> None: ...
+def weighted_means(
+    points: Real,
+    indptr: Offset,
+    indices: Index,
+    weights: NDArray[np.float64],
+    means: Real,
+    n_threads: int,
+) -> None: ...
 def keep_nearest(
     indptr: Offset,
     indices: Index,

@@ -11,16 +11,15 @@ from sklearn.utils import check_random_state
 
 from diffpeaks._validation import check_integers
 from diffpeaks.density import GraphDensity
-from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 from diffpeaks.progress import stage
+from diffpeaks.smoothing import have_concentrated
 
 # A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all; where most
 # neighbours agree on a cluster, they are believed a little farther.
 LINK_SHARE_OF_TYPICAL = 0.7
 LONE_LINK_SHARE_OF_TYPICAL = 0.825
-LEAST_LINKED_SHARE = 0.01
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4
 
@@ -83,9 +82,11 @@ def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_s
     """
     random = check_random_state(0 if random_state is None else random_state)
     typical = points.typical_distance(random)
-    max_link, max_lone_link = LINK_SHARE_OF_TYPICAL * typical, LONE_LINK_SHARE_OF_TYPICAL * typical
-    if np.mean(_nearest_distance(density.graph_) < max_link) < LEAST_LINKED_SHARE:
-        max_link = max_lone_link = np.inf  # distances have concentrated: lengths tell nothing
+    # of lengths, which distances may be squares of
+    max_link = LINK_SHARE_OF_TYPICAL**points.degree * typical
+    max_lone_link = LONE_LINK_SHARE_OF_TYPICAL**points.degree * typical
+    if have_concentrated(density.graph_, max_link):
+        max_link = max_lone_link = np.inf
     chance = rise_by_chance(density.log_error(random), points.n_samples)
     return Cut(None, float(max_link), LEAST_RISE + chance, float(max_lone_link))
 
@@ -99,11 +100,6 @@ def rise_by_chance(log_error: float, n_samples: int) -> float:
     """
     n_patches = max(n_samples * log_error**2, 2.0)
     return float(np.sqrt(2) * log_error * np.sqrt(2 * np.log(n_patches)))
-
-
-def _nearest_distance(graph: NeighborGraph) -> NDArray[np.float64]:
-    """Distance from each sample to the next one in its row, zero where it is alone."""
-    return graph.distances[np.minimum(graph.indptr[:-1] + 1, graph.indptr[1:] - 1)]
 
 
 def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> NDArray[np.int64]:

@@ -19,10 +19,12 @@ from diffpeaks.density.base import new_samples
 from diffpeaks.explanation import Explanation, Reason, explanation
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.hierarchy import Hierarchy
+from diffpeaks.neighbors import PointSet
 from diffpeaks.noise import Clusters, Noise
 from diffpeaks.order import NOISE
 from diffpeaks.peaks import NEAREST_SHARE, border_density, peak_labels
 from diffpeaks.prediction import HillRule, Rule, Surroundings, nearest_rule, predicted_labels
+from diffpeaks.smoothing import smoothed_samples
 from diffpeaks.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
 
@@ -81,12 +83,25 @@ class PeakInsights:
             self.cut_.max_lone_link or 0.0,
             at_least=int(self.cut_.is_of_all_samples),
         )
-        return predicted_labels(X, self._points, self.labels_, around, self._rule())
+        return predicted_labels(X, self._points, self.labels_, around, self._rule(), self._moved)
 
     def score_samples(self: Any, X: Any) -> NDArray[np.float64]:
         """Density at new samples, on the scale of `density_`; refused where it was given as values."""
         check_is_fitted(self, "labels_")
-        return self.density_estimator_.score_samples(new_samples(self, self.density_estimator_, X))
+        X = new_samples(self, self.density_estimator_, X)
+        return self.density_estimator_.score_samples(self._moved(X))
+
+    def _moved(self: Any, X: Any) -> Any:
+        """New samples where the density sees them."""
+        if self.smoothing_ is None:
+            return X
+        return smoothed_samples(X, self._given_places, self._places, self.smoothing_)
+
+    @once_a_fit
+    def _given_places(self: Any) -> PointSet:
+        """The places of samples before they were moved."""
+        first = self._places.first
+        return self._points if first is None else self._points.restricted(first)
 
     def _rule(self: Any) -> Rule:
         """How neighbours decide about new samples."""

@@ -40,10 +40,11 @@ from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
 from diffpeaks.peaks import PeakForest
 from diffpeaks.places import Places
+from diffpeaks.smoothing import Smoothing
 
 MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 1)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
-_RECORDS = (ApproximateSearch, Bandwidth, Cut, NeighborGraph, PeakForest, Places)
+_RECORDS = (ApproximateSearch, Bandwidth, Cut, NeighborGraph, PeakForest, Places, Smoothing)
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, GivenGraph, PointSet)}
 _NOT_OF_SAMPLES = ("peak_indices_", "feature_names_in_")  # arrays with another length
 _OF_THE_SESSION = ("verbose", "callback")  # parameters on which nothing that was fitted depends

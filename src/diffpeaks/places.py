@@ -36,12 +36,15 @@ class Places:
         The first sample at each place; None where each sample is alone.
     number : array of shape (n_samples,) or None
         The place of each sample, likewise.
+    graph : NeighborGraph or None
+        That of the points, where it is known already.
     """
 
     points: PointSet | GivenGraph
     weights: NDArray[np.float64] | None = None
     first: NDArray[np.int32] | None = None
     number: NDArray[np.int32] | None = None
+    graph: NeighborGraph | None = None
 
     @classmethod
     @stage("places")
@@ -65,6 +68,11 @@ class Places:
             return asked if is_graph else automatic_n_neighbors(self.points.n_samples)
         n_samples = self.points.n_samples if self.number is None else len(self.number)
         return min(check_n_neighbors(asked, n_samples), self.points.n_samples)
+
+    def all_points(self) -> Any:
+        """A point for each sample, at its place."""
+        points: Any = self.points
+        return points if self.number is None else points.restricted(self.number)
 
     def of_samples(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of places as values of the samples there."""

@@ -64,9 +64,16 @@ class Surroundings:
 
 
 def predicted_labels(
-    X: Any, points: PointSet, labels: NDArray[np.int64], surroundings: Surroundings, rule: Rule
+    X: Any,
+    points: PointSet,
+    labels: NDArray[np.int64],
+    surroundings: Surroundings,
+    rule: Rule,
+    moved: Callable[[Any], Any] = lambda X: X,
 ) -> NDArray[np.int64]:
     """The labels of new samples; a fitted sample, one of `points`, has its own.
+
+    `moved` says where the density sees new samples.
 
     A new sample at distance zero from fitted ones has the label of the first of them, but row i that is
     fitted sample i has the label of that one: duplicates may differ in their labels, and the labels of
@@ -80,7 +87,7 @@ def predicted_labels(
             found[fitted] = labels[part.start + np.flatnonzero(fitted)]
             new = np.flatnonzero(~fitted)
             if len(new):
-                found[new] = _labels_of_new(block[new], surroundings, rule)
+                found[new] = _labels_of_new(moved(block[new]), surroundings, rule)
             done(len(found))
     return predicted
 

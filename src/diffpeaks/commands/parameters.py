@@ -17,7 +17,14 @@ def _count_or_auto(text: str) -> int | str:
     return text if text == "auto" else int(text)
 
 
-_count_or_auto.__name__ = "number of neighbours"  # what a refusal calls it
+def _yes_no_or_auto(text: str) -> bool | str:
+    if text not in ("auto", "yes", "no"):
+        raise ValueError(text)
+    return text if text == "auto" else text == "yes"
+
+
+_count_or_auto.__name__ = "number of neighbours"  # what refusals call them
+_yes_no_or_auto.__name__ = "choice of auto, yes and no:"
 
 
 class Parameter(NamedTuple):
@@ -40,6 +47,12 @@ PARAMETERS = {
     "halo": Parameter(None, None, None, "keep the cores of clusters only; the rest is noise"),
     "min_cluster_size": Parameter(int, None, "N", "samples of smaller clusters are noise"),
     "noise": Parameter(str, sorted(FATES), None, "what becomes of noise"),
+    "smooth": Parameter(
+        _yes_no_or_auto,
+        None,
+        "{auto,yes,no}",
+        "move samples towards neighbours where dimensions are many",
+    ),
     "metric": Parameter(str, None, "NAME", "a metric of diffpeaks or scikit-learn, such as cosine"),
     "search": Parameter(str, CHOICES, None, "how neighbours are found"),
     "n_jobs": Parameter(int, None, "N", "threads; all cores by default"),

@@ -56,8 +56,11 @@ def fitted_density(
     clusterer: Any,
     points: PointSet | GivenGraph,
     weights: NDArray[np.float64] | None = None,
+    graph: NeighborGraph | None = None,
 ) -> GraphDensity:
     """What a clusterer was given as density, fitted on its points with one search for both.
+
+    A graph that is known already must be what the density needs.
 
     The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
     a name brings its own.
@@ -71,7 +74,7 @@ def fitted_density(
         )
     estimator = _resolved(density, clusterer)
     needs = estimator.needs(points)
-    return estimator.fit_graph(points, points.graph(*needs), needs, weights)
+    return estimator.fit_graph(points, points.graph(*needs) if graph is None else graph, needs, weights)
 
 
 def _resolved(density: Any, clusterer: Any) -> GraphDensity:

@@ -68,6 +68,11 @@ class EuclideanSpace:
         part.__dict__.pop("_center", None)
         return part
 
+    def moved(self, points: NDArray[Any]) -> EuclideanSpace:
+        """Other points under the same metric; of vectors that count by their direction, unit vectors."""
+        of_directions = self.metric in ("cosine", "inner_product")
+        return EuclideanSpace(unit_vectors(points) if of_directions else points, self.metric, True)
+
     def reversed(self) -> Self:
         return self
 

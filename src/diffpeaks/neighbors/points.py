@@ -17,7 +17,7 @@ from diffpeaks._validation import (
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.choice import search_for
-from diffpeaks.neighbors.contract import Neighbors, Space, with_rows
+from diffpeaks.neighbors.contract import Neighbors, Space, can_join, with_rows
 from diffpeaks.order import NO_POINT
 from diffpeaks.progress import stage
 
@@ -45,6 +45,22 @@ class PointSet:
     def restricted(self, which: NDArray[Any]) -> PointSet:
         """Some of the points, searched in the way that was asked for."""
         return PointSet(self.space.restricted(which), self._asked, self.n_jobs)
+
+    @property
+    def can_move(self) -> bool:
+        """Whether means of points are points: in Euclidean space, where they are dense."""
+        return can_join(self.space)
+
+    def moved(self, points: NDArray[Any]) -> PointSet:
+        """Other points under the same metric, searched in the way that was asked for."""
+        space: Any = self.space
+        return PointSet(space.moved(points), self._asked, self.n_jobs)
+
+    @property
+    def degree(self) -> int:
+        """The power of a length that distances are: 2 where they are squares, as of directions."""
+        measure = self.space.measure
+        return 2 if measure is not None and measure.squared else 1
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
@@ -163,6 +179,9 @@ class PointSet:
 
 class GivenGraph:
     """A graph that the user brought: it can be filtered, but knows nothing beyond its rows."""
+
+    can_move = False
+    degree = 1
 
     def __init__(self, graph: NeighborGraph) -> None:
         self.given = graph

@@ -1,0 +1,192 @@
+"""Samples moved towards their neighbours, so that noise in many dimensions does not hide hills.
+
+In m dimensions the mean of k neighbours is off by about 1 / sqrt(k) of their reach, while they lie k^(-1/m)
+of it apart. In the plane the two are alike, and means would only make clumps. In many dimensions neighbours
+are nearly as far as their reach, most of that is noise, and their mean has far less of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from diffpeaks._native import weighted_means
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors.contract import Neighbors
+from diffpeaks.neighbors.euclidean import squared_norms
+from diffpeaks.places import Places
+from diffpeaks.progress import stage
+
+# Samples move towards neighbours nearer than this share of the typical length between samples, if some are.
+REACH_SHARE_OF_TYPICAL = 0.8
+LEAST_NEAR_SHARE = 0.01
+STAYS = 0.9  # who would keep more of its place than that may as well stay
+FEWEST_NEIGHBORS = 4  # the sample itself counted, of which a dimension can be told
+_ONE_LENGTH = 1e-4  # relative differences of lengths that are one but for rounding
+_LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How samples were moved.
+
+    Attributes
+    ----------
+    kept : float
+        The share of its own place that a sample keeps; the rest is the mean of its neighbours and itself,
+        weighted by exp(-d^2 / h), h the squared distance to the last of them.
+    dimension : float
+        The dimension of the data, by how fast neighbours become more with the distance.
+    n_neighbors : int
+        The sample itself counted.
+    max_link : float
+        No sample is moved towards neighbours at that distance or farther, but keeps their share of its place.
+    radius : float or None
+        The length of all samples, if they have one; they keep it, as a mean would not.
+    """
+
+    kept: float
+    dimension: float
+    n_neighbors: int
+    max_link: float
+    radius: float | None = None
+
+    def moved(
+        self, queries: NDArray[Any], own: Any, rows: Neighbors, points: PointSet, masses: Any
+    ) -> NDArray[Any]:
+        """Queries, each of a mass of its own, moved towards points in their rows."""
+        weights = self._weights(rows, points.degree)
+        if masses is not None:
+            weights *= masses[rows.indices]
+        total = own + np.add.reduceat(weights, rows.indptr[:-1])
+        weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
+        weights[rows.distances >= np.atleast_1d(self.max_link)] = 0.0  # steps that are not taken
+        stay = 1 - np.add.reduceat(weights, rows.indptr[:-1])
+        means = np.empty(queries.shape, queries.dtype)
+        table = np.ascontiguousarray(points.space.points)
+        weighted_means(table, rows.indptr, rows.indices, weights, means.reshape(-1), points.n_threads)
+        moved = stay[:, None] * queries + means
+        vanished = ~moved.any(axis=1)  # opposite directions have no mean
+        moved[vanished] = queries[vanished]
+        if self.radius is not None:
+            moved *= (self.radius / np.sqrt(squared_norms(moved)))[:, None]
+        return moved.astype(queries.dtype, copy=False)
+
+    def _weights(self, rows: Neighbors, degree: int) -> NDArray[np.float64]:
+        """Of neighbours, beside one for the sample itself."""
+        reach = rows.distances[rows.indptr[1:] - 1].astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = rows.distances / np.repeat(reach, np.diff(rows.indptr))
+        ratio[np.isnan(ratio)] = 0.0  # of a row without any length
+        return np.exp(-(ratio ** (2 / degree)))
+
+
+def smoothed(places: Places, n_neighbors: Any, random_state: Any) -> tuple[Places, Smoothing | None]:
+    """The places of samples that were moved, and how; None where they stay.
+
+    They stay in about two dimensions and fewer, and where there is no mean of points: in metrics that are not
+    Euclidean, of sparse rows, and on graphs. The graph that was searched for it is then that of the places.
+    """
+    points, n_neighbors = places.points, places.n_neighbors(n_neighbors)
+    if isinstance(points, GivenGraph) or not points.can_move or n_neighbors < FEWEST_NEIGHBORS:
+        return places, None
+    graph = points.graph(n_neighbors)
+    found = _smoothing_for(points, graph, random_state)
+    if found.kept > STAYS:
+        return replace(places, graph=graph), None
+    return replace(places, points=points.moved(_moved_points(points, graph, places.weights, found))), found
+
+
+def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothing) -> NDArray[Any]:
+    """New samples moved as if they had been among those of the fit, who stay where they are.
+
+    One at a place of the fit goes where that has gone.
+
+    Parameters
+    ----------
+    X : new samples, checked
+    given : the places of the fit before they were moved
+    places : where they are now
+    """
+    queries = np.ascontiguousarray(given.space.queries(X))
+    rows = given.nearest_to(X, smoothing.n_neighbors - 1)
+    found = smoothing.moved(queries, 1.0, rows, given, places.weights)
+    nearest = rows.indptr[:-1]
+    known = rows.distances[nearest] == 0
+    moved: Any = places.points
+    found[known] = moved.space.points[rows.indices[nearest[known]]]
+    return found
+
+
+def have_concentrated(graph: NeighborGraph, max_link: float) -> bool:
+    """Whether hardly any sample has a neighbour below that distance, so that lengths tell nothing."""
+    second = np.minimum(graph.indptr[:-1] + 1, graph.indptr[1:] - 1)
+    return bool(np.mean(graph.distances[second] < max_link) < LEAST_NEAR_SHARE)
+
+
+def intrinsic_dimension(graph: NeighborGraph, degree: int = 1) -> float:
+    """The dimension in which neighbours become more with their length as they do here.
+
+    It is the estimate of Levina and Bickel (2004), averaged over samples as MacKay and Ghahramani (2005) do.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Of at least four neighbours, the sample itself counted.
+    degree : int
+        The power of a length that its distances are.
+    """
+    n_neighbors, spread = int(graph.n_neighbors or 0), 0.0
+    for _, entries in graph.blocks():
+        distances = graph.distances[entries].reshape(-1, n_neighbors)[:, 1:].astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.nan_to_num(distances[:, :-1] / distances[:, -1:], nan=1.0) ** (1 / degree)
+        spread -= float(np.log(np.maximum(ratio, _LEAST_RATIO)).sum())
+    return graph.n_samples * (n_neighbors - 3) / spread if spread > 0 else np.inf
+
+
+def share_kept(n_neighbors: int, dimension: float) -> float:
+    """Between all and what the error of a mean is to the length between neighbours, halfway in powers."""
+    # in thousandths: the order of samples, which rounds sums in its way, has no part in it
+    return round(min(1.0, n_neighbors ** (1 / (2 * dimension) - 1 / 4)), 3)
+
+
+def _smoothing_for(points: PointSet, graph: NeighborGraph, random_state: Any) -> Smoothing:
+    n_neighbors = int(graph.n_neighbors or 0)
+    dimension = intrinsic_dimension(graph, points.degree)
+    random = check_random_state(0 if random_state is None else random_state)
+    max_link = REACH_SHARE_OF_TYPICAL**points.degree * points.typical_distance(random)
+    if have_concentrated(graph, max_link):
+        max_link = np.inf
+    kept, radius = share_kept(n_neighbors, dimension), _common_length(points.space.points)
+    return Smoothing(kept, dimension, n_neighbors, float(max_link), radius)
+
+
+def _moved_points(
+    points: PointSet, graph: NeighborGraph, masses: NDArray[np.float64] | None, smoothing: Smoothing
+) -> NDArray[Any]:
+    table: NDArray[Any] = points.space.points
+    moved = np.empty(table.shape, table.dtype)
+    with stage("smoothing", len(table)) as done:
+        for block, entries in graph.blocks():
+            # without the samples themselves, which are first in their rows
+            others = np.ones(entries.stop - entries.start, bool)
+            others[graph.indptr[block] - entries.start] = False
+            indptr = np.arange(block.stop - block.start + 1) * (smoothing.n_neighbors - 1)
+            rows = Neighbors(indptr, graph.indices[entries][others], graph.distances[entries][others])
+            own = np.ones(len(indptr) - 1) if masses is None else masses[block]
+            moved[block] = smoothing.moved(table[block], own, rows, points, masses)
+            done(len(indptr) - 1)
+    return moved
+
+
+def _common_length(table: NDArray[Any]) -> float | None:
+    """The length of all vectors, if it is one."""
+    lengths = np.sqrt(squared_norms(table))
+    longest = float(lengths.max())
+    return longest if longest > 0 and longest - float(lengths.min()) <= _ONE_LENGTH * longest else None

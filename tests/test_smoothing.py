@@ -1,0 +1,229 @@
+"""Samples moved towards their neighbours: where to, when, and what comes of it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_mutual_info_score
+
+from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
+from diffpeaks.smoothing import intrinsic_dimension, share_kept, smoothed_samples
+
+
+def blobs(n_samples=600, n_features=30, n_blobs=6, spread=0.8, seed=0):
+    random = np.random.RandomState(seed)
+    labels = random.randint(n_blobs, size=n_samples)
+    centers = random.standard_normal((n_blobs, n_features)) * spread
+    return centers[labels] + random.standard_normal((n_samples, n_features)), labels
+
+
+def moved_by_loops(x, own, X, masses, smoothing):
+    """Equation by equation: the place of x among the samples X, of which none is x."""
+    lengths = np.array([np.sqrt(np.sum((x - y) ** 2)) for y in X])
+    nearest = np.argsort(lengths, kind="stable")[: smoothing.n_neighbors - 1]
+    total, mean = own, own * x
+    for j in nearest:
+        weight = masses[j] * np.exp(-((lengths[j] / lengths[nearest[-1]]) ** 2))
+        total, mean = total + weight, mean + weight * (X[j] if lengths[j] < smoothing.max_link else x)
+    moved = smoothing.kept * x + (1 - smoothing.kept) * mean / total
+    return moved if smoothing.radius is None else moved * smoothing.radius / np.sqrt(np.sum(moved**2))
+
+
+def places_after(model):
+    return model._places.points.space.points
+
+
+@pytest.mark.parametrize("max_link_matters", [False, True])
+def test_samples_move_as_the_loops_say(max_link_matters):
+    X, _ = blobs(120, 12)
+    if max_link_matters:
+        X[:60] *= 0.05  # near one another, and the others nearly as far as any
+    model = DensityPeaks().fit(X)
+    others = [np.delete(X, i, axis=0) for i in range(len(X))]
+    ones = np.ones(len(X))
+    expected = [moved_by_loops(X[i], 1.0, others[i], ones, model.smoothing_) for i in range(len(X))]
+    assert np.isfinite(model.smoothing_.max_link)
+    np.testing.assert_allclose(places_after(model), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_heavy_neighbours_pull_as_often_as_they_weigh():
+    X, _ = blobs(100, 12)
+    weights = np.random.RandomState(1).randint(1, 4, len(X)).astype(float)
+    model = DensityPeaks().fit(X, sample_weight=weights)
+    masses = weights / weights.mean()
+    expected = [
+        moved_by_loops(X[i], masses[i], np.delete(X, i, axis=0), np.delete(masses, i), model.smoothing_)
+        for i in range(len(X))
+    ]
+    np.testing.assert_allclose(places_after(model), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_copies_are_one_sample_of_their_weight():
+    X, _ = blobs(150, 12)
+    weights = np.random.RandomState(1).randint(1, 4, len(X))
+    copied = DensityPeaks().fit(np.repeat(X, weights, axis=0))
+    weighted = DensityPeaks().fit(X, sample_weight=weights)
+    assert copied.smoothing_ is not None
+    np.testing.assert_array_equal(copied.labels_, np.repeat(weighted.labels_, weights))
+
+
+def test_new_samples_move_as_if_they_had_been_there():
+    X, _ = blobs(160, 12)
+    model = DensityPeaks().fit(X[:120])
+    moved = smoothed_samples(X[120:], model._points, model._places, model.smoothing_)
+    ones = np.ones(120)
+    expected = [moved_by_loops(x, 1.0, X[:120], ones, model.smoothing_) for x in X[120:]]
+    np.testing.assert_allclose(moved, expected, rtol=1e-10, atol=1e-12)
+    back = smoothed_samples(X[:120][::-1], model._points, model._places, model.smoothing_)
+    np.testing.assert_array_equal(back, places_after(model)[::-1])
+
+
+def test_fitted_samples_keep_their_labels_in_any_order(tmp_path):
+    X, _ = blobs(400)
+    model = DensityPeaks().fit(X)
+    model.save(tmp_path / "blobs.model")
+    loaded = DensityPeaks.load(tmp_path / "blobs.model")
+    new, _ = blobs(200, seed=1)
+    for asked in (model, loaded):
+        np.testing.assert_array_equal(asked.predict(X), model.labels_)
+        np.testing.assert_array_equal(asked.predict(X[::-1]), model.labels_[::-1])
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+    np.testing.assert_array_equal(loaded.score_samples(new), model.score_samples(new))
+    assert loaded.smoothing_ == model.smoothing_
+
+
+def test_new_samples_of_a_blob_join_it():
+    X, truth = blobs(1000, spread=1.2)
+    model = DensityPeaks().fit(X[:800])
+    assert adjusted_mutual_info_score(truth[800:], model.predict(X[800:])) > 0.9
+
+
+def test_noise_in_many_dimensions_hides_hills_without_it():
+    scores = {True: [], False: []}
+    for seed in range(3):
+        X, truth = blobs(1500, 40, seed=seed, spread=0.8)
+        for smooth in scores:
+            labels = DensityPeaks(smooth=smooth).fit_predict(X)
+            scores[smooth].append(adjusted_mutual_info_score(truth, labels))
+    assert np.mean(scores[True]) > 0.95, scores
+    assert np.mean(scores[False]) < 0.9, scores
+
+
+def test_in_the_plane_samples_stay_and_are_searched_once():
+    X, _ = make_moons(500, noise=0.05, random_state=0)
+    told = []
+    model = DensityPeaks(callback=lambda progress: told.append((progress.stage, progress.done))).fit(X)
+    assert model.smoothing_ is None
+    assert told.count(("neighbours", 0)) == 1
+    np.testing.assert_array_equal(model.labels_, DensityPeaks(smooth=False).fit_predict(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DensityPeaks(smooth=False),
+        DensityPeaks(max_link=3.0),
+        DensityPeaks(KernelDiffusion(steps=3)),
+        DensityPeaks("kd-sym"),
+        DensityPeaks(metric="manhattan"),
+    ],
+    ids=["asked", "max_link", "density", "named density", "metric"],
+)
+def test_samples_stay_where_that_is_asked_for_or_lengths_are_given(model):
+    X, _ = blobs(200, 12)
+    assert model.fit(X).smoothing_ is None
+    assert model.density_estimator_._points.space.points is model._points.space.points
+
+
+def test_another_density_sees_moved_samples_if_asked():
+    X, _ = blobs(600)
+    model = DensityPeaks(KernelDiffusion(n_neighbors=25, steps=2), smooth=True).fit(X)
+    assert model.smoothing_ is not None
+    assert model.graph_.n_neighbors == 25
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_sparse_matrix_and_distances_stay():
+    X, _ = blobs(200, 12)
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    for points, metric in ((sp.csr_array(X), "euclidean"), (distances, "precomputed")):
+        assert DensityPeaks(metric=metric).fit(points).smoothing_ is None
+        with pytest.raises(ValueError, match="smooth=True needs dense points"):
+            DensityPeaks(metric=metric, smooth=True).fit(points)
+
+
+def test_directions_move_as_points_on_the_sphere_and_their_links_are_as_long():
+    X, _ = blobs(400, 20)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    on_sphere, by_angle = DensityPeaks().fit(unit), DensityPeaks(metric="cosine").fit(X)
+    assert by_angle.smoothing_.kept == on_sphere.smoothing_.kept
+    assert by_angle.smoothing_.dimension == pytest.approx(on_sphere.smoothing_.dimension)
+    np.testing.assert_allclose(places_after(by_angle), places_after(on_sphere), rtol=1e-9, atol=1e-9)
+    plain, angle = (DensityPeaks(smooth=False, metric=metric).fit(unit) for metric in ("euclidean", "cosine"))
+    assert np.sqrt(2 * angle.cut_.max_link) == pytest.approx(plain.cut_.max_link)
+    assert np.sqrt(2 * angle.cut_.max_lone_link) == pytest.approx(plain.cut_.max_lone_link)
+
+
+def test_samples_on_a_sphere_stay_on_it():
+    X, _ = blobs(200, 12)
+    X *= 7 / np.linalg.norm(X, axis=1, keepdims=True)
+    model = DensityPeaks().fit(X[:150])
+    assert model.smoothing_.radius == pytest.approx(7)
+    new = smoothed_samples(X[150:], model._points, model._places, model.smoothing_)
+    for moved in (places_after(model), new):
+        np.testing.assert_allclose(np.linalg.norm(moved, axis=1), 7)
+    expected = [moved_by_loops(x, 1.0, X[:150], np.ones(150), model.smoothing_) for x in X[150:]]
+    np.testing.assert_allclose(new, expected, rtol=1e-10, atol=1e-12)
+    X[3] *= 1.1
+    assert DensityPeaks().fit(X).smoothing_.radius is None
+
+
+def test_opposite_directions_have_no_mean_and_stay():
+    X = np.repeat(np.eye(4), 2, axis=0) * np.tile([1.0, -1.0], 4)[:, None]
+    labels = DensityPeaks(metric="cosine", n_neighbors=8, smooth=True).fit_predict(X)
+    assert len(labels) == 8
+
+
+def test_single_precision_stays_and_threads_change_nothing():
+    X = blobs(500)[0].astype(np.float32)
+    one, two = (DensityPeaks(n_jobs=n_jobs).fit(X) for n_jobs in (1, 2))
+    assert places_after(one).dtype == np.float32
+    np.testing.assert_array_equal(places_after(one), places_after(two))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+@given(dimension=st.floats(0.5, 50), n_neighbors=st.integers(4, 60))
+def test_dimension_of_neighbours_that_grow_like_a_power(dimension, n_neighbors):
+    """Neighbour j of k at the length (j / k)^(1/m): sums of logarithms of j / k, over m."""
+    count = n_neighbors - 1
+    lengths = [(j / count) ** (1 / dimension) for j in range(1, count + 1)]
+    points = np.concatenate([[0.0], lengths])[:, None]
+    graph = neighbor_graph(points, n_neighbors).nearest(n_neighbors)
+    own_row = graph.distances[:n_neighbors]
+    sums = [
+        np.sum([np.log(row[-1] / t) for t in row[1:-1]]) for row in graph.distances.reshape(-1, n_neighbors)
+    ]
+    expected = (n_neighbors - 3) / np.mean(sums) if n_neighbors > 3 else np.inf
+    assert intrinsic_dimension(graph) == pytest.approx(expected)
+    np.testing.assert_allclose(own_row[1:], lengths)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 4, 8])
+def test_dimension_of_a_cube_and_of_a_cube_in_more_features(n_features):
+    X = np.random.RandomState(0).random_sample((4000, n_features))
+    graph = neighbor_graph(X, 20)
+    dimension = intrinsic_dimension(graph)
+    assert dimension == pytest.approx(n_features, rel=0.2)
+    rotation = np.linalg.qr(np.random.RandomState(1).standard_normal((12, 12)))[0][:n_features]
+    assert intrinsic_dimension(neighbor_graph(X @ rotation, 20)) == pytest.approx(dimension, rel=1e-6)
+    squares = neighbor_graph(X, 20, metric="sqeuclidean")
+    assert intrinsic_dimension(squares, degree=2) == pytest.approx(dimension, rel=1e-6)
+
+
+def test_all_is_kept_up_to_two_dimensions_and_less_the_more_there_are():
+    shares = [share_kept(30, dimension) for dimension in (0.5, 1, 2, 3, 5, 10, np.inf)]
+    assert shares[:3] == [1, 1, 1]
+    assert np.all(np.diff(shares[2:]) < 0)
+    assert shares[-1] == round(30**-0.25, 3)
