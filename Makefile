@@ -1,12 +1,13 @@
 # make demo   set up, cluster an embedded data set, write labels and a picture to out/
 # make test   set up, check style, imports and types, run the tests
+# make docs   set up, build the site of the documentation into docs/_build/html and check its links
 # make sanitize   run the tests of the compiled core under the address and undefined-behaviour sanitizers
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = pyproject.toml CMakeLists.txt $(wildcard native/* native/kernels/*)
 
-.PHONY: demo test lint sanitize clean
+.PHONY: demo test lint docs sanitize clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m diffpeaks.demo
@@ -15,10 +16,16 @@ test: lint
 	$(BIN)/python -m pytest -q
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --quiet --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs/_site
+	$(BIN)/ruff format --quiet --check src tests benchmarks examples docs/_site
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
+
+SITE = docs/_build/html
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m sphinx -W --keep-going --fresh-env --quiet -c docs/_site -d docs/_build/doctrees . $(SITE)
+	$(BIN)/python docs/_site/check_links.py $(SITE)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -32,7 +39,7 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	touch $@ $(VENV)/.demo
 
 SANITIZED = build/sanitized
-NATIVE_TESTS = $(addprefix tests/test_,graph.py search_contract.py cell_search.py approximate_search.py kdtree.py peaks.py noise.py sweeps.py clusterers.py bad_input.py bad_graphs.py edge_cases.py face_baselines.py baselines.py density.py places.py lone.py)
+NATIVE_TESTS = $(addprefix tests/test_,graph.py search_contract.py cell_search.py approximate_search.py kdtree.py peaks.py noise.py sweeps.py clusterers.py bad_input.py bad_graphs.py edge_cases.py face_baselines.py baselines.py density.py places.py lone.py ranked_links.py edits.py)
 
 sanitize:
 	$(PYTHON) -m venv $(SANITIZED)
@@ -42,4 +49,4 @@ sanitize:
 		$(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
 
 clean:
-	rm -rf $(VENV) build out
+	rm -rf $(VENV) build out docs/_build docs/gallery docs/reference

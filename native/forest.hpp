@@ -105,27 +105,62 @@ inline CrossEdges grouped(Index n_samples, const std::vector<std::vector<RankPai
     return edges;
 }
 
-// Floods the hills from the top. Where two of them meet, the lower peak gets the point of the meeting (saddle) and the
-// point on the other hill that it touches there (crossing). Peaks that never meet a denser one keep NO_POINT.
+// Hills that rise out of a flood as it sinks. Where two of them meet, the lower peak gets the point of the meeting
+// (saddle) and the point on the other hill that it touches there (crossing). Peaks that never meet a denser one keep
+// NO_POINT.
+class Flood {
+  public:
+    Flood(Index n_samples, Index* saddle, Index* crossing)
+        : flooded_(n_samples), saddle_(saddle), crossing_(crossing) {
+        std::fill(saddle, saddle + n_samples, NO_POINT);
+        std::fill(crossing, crossing + n_samples, NO_POINT);
+    }
+    // Point here, on the hill of that peak, touches the denser point there on another; rank_of tells the lower peak.
+    template <class Rank>
+    void meet(Index here, Index hill_here, Index there, Index hill_there, Rank rank_of) {
+        const Index mine = flooded_.find(hill_here), other = flooded_.find(hill_there);
+        if (mine == other) return;
+        const bool mine_is_lower = rank_of(mine) > rank_of(other);
+        const Index absorbed = mine_is_lower ? mine : other;
+        saddle_[absorbed] = here;
+        crossing_[absorbed] = mine_is_lower ? there : here;
+        flooded_.attach(absorbed, mine_is_lower ? other : mine);
+    }
+
+  private:
+    UnionFind flooded_;
+    Index* saddle_;
+    Index* crossing_;
+};
+
+// Floods the hills from the top.
 template <class Real>
 void merge_hills(const Rows& graph, const Real* distances, double max_link, const Index* order, const Index* rank,
                  const Index* parent, Index* saddle, Index* crossing, int n_threads) {
     const std::vector<Place> places = hills(graph.n_samples, order, parent);
     const CrossEdges edges = grouped(graph.n_samples, crossings(graph, distances, max_link, places, n_threads));
-    std::fill(saddle, saddle + graph.n_samples, NO_POINT);
-    std::fill(crossing, crossing + graph.n_samples, NO_POINT);
-    UnionFind flooded(graph.n_samples);
+    Flood flood(graph.n_samples, saddle, crossing);
     for (Index lower = 0; lower < graph.n_samples; ++lower) {
         const Index here = order[lower];
         for (Offset e = edges.group[lower]; e < edges.group[lower + 1]; ++e) {
             const Index there = order[edges.upper[e]];
-            const Index mine = flooded.find(places[here].hill), other = flooded.find(places[there].hill);
-            if (mine == other) continue;
-            const bool mine_is_lower = rank[mine] > rank[other];
-            const Index absorbed = mine_is_lower ? mine : other;
-            saddle[absorbed] = here;
-            crossing[absorbed] = mine_is_lower ? there : here;
-            flooded.attach(absorbed, mine_is_lower ? other : mine);
+            flood.meet(here, places[here].hill, there, places[there].hill, [=](Index peak) { return rank[peak]; });
+        }
+    }
+}
+
+// The same where points are numbered by rank, and each row lists the denser ends of its edges, densest first: laid out
+// once, for many values of max_link. The hill of each point, its peak, is found on the way.
+template <class Real>
+void merge_ranked(const Rows& edges, const Real* lengths, double max_link, const Index* parent, Index* hill,
+                  Index* saddle, Index* crossing) {
+    Flood flood(edges.n_samples, saddle, crossing);
+    for (Index here = 0; here < edges.n_samples; ++here) {
+        hill[here] = parent[here] == NO_POINT ? here : hill[parent[here]];
+        for (Offset e = edges.indptr[here]; e < edges.indptr[here + 1]; ++e) {
+            const Index there = edges.indices[e];
+            if (hill[here] == hill[there] || !(static_cast<double>(lengths[e]) < max_link)) continue;
+            flood.meet(here, hill[here], there, hill[there], [](Index peak) { return peak; });
         }
     }
 }

@@ -98,6 +98,15 @@ void bind_for(nb::module_& m) {
         array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("order"), array("rank"),
         array("parent"), array("saddle"), array("crossing"), nb::arg("n_threads"), Released());
     m.def(
+        "merge_ranked",
+        [](In<Offset> indptr, In<Index> indices, In<Real> lengths, double max_link, In<Index> parent, Out<Index> hill,
+           Out<Index> saddle, Out<Index> crossing) {
+            merge_ranked(rows_of(indptr, indices), lengths.data(), max_link, parent.data(), hill.data(), saddle.data(),
+                         crossing.data());
+        },
+        array("indptr"), array("indices"), array("lengths"), nb::arg("max_link"), array("parent"), array("hill"),
+        array("saddle"), array("crossing"), Released());
+    m.def(
         "mark_border",
         [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<Index> labels,
            Out<bool> border) {

@@ -56,3 +56,34 @@ def labels_by_density(peaks_after, is_noise, order):
     ranked = [p for p in order if p in peaks_after]
     peaks = [p for p in ranked if not is_noise[p]] + [p for p in ranked if is_noise[p]]
     return [-1 if peak == -1 else peaks.index(peak) for peak in peaks_after], peaks
+
+
+def merged(labels, samples):
+    """Labels in which the clusters of these samples are one."""
+    chosen = {labels[i] for i in samples}
+    return [min(chosen) if label in chosen else label for label in labels]
+
+
+def split(labels, sample, D, rows, density, order):
+    """Labels with the most prominent hill of a sample's cluster, beside its top, apart; None without one."""
+    members = [i for i in range(len(labels)) if labels[i] == labels[sample]]
+    place = {i: number for number, i in enumerate(members)}
+    near = [[place[j] for j in rows[i] if j in place] for i in members]
+    far = [[D[i][j] for j in members] for i in members]
+    heights = [density[i] for i in members]
+    inner = [place[i] for i in order if i in place]
+    risen = reference.prominences(near, far, heights, inner)
+    others = [hill for hill in inner[1:] if risen.get(hill, (0.0, -1))[0] > 0]
+    if not others:
+        return None
+    hill = max(others, key=lambda other: (risen[other][0], -inner.index(other)))
+    parent, _ = reference.nearest_denser_in_rows(far, near, inner)
+    peaks = reference.tomato_labels(near, far, heights, inner, parent, risen[hill][0])
+    apart = [members[i] for i in range(len(members)) if peaks[i] == hill]
+    return [max(labels) + 1 if i in apart else label for i, label in enumerate(labels)]
+
+
+def numbered_by_top(labels, order):
+    """Labels 0, 1, ... in the order of the densest point of each cluster; -1 stays."""
+    tops = list(dict.fromkeys(labels[i] for i in order if labels[i] != -1))
+    return [-1 if label == -1 else tops.index(label) for label in labels]

@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 from diffpeaks import DensityPeaks, plan
 from diffpeaks.cli import COMMANDS, main
+from diffpeaks.explorer import Explorer
 from diffpeaks.files import FORMATS
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 
@@ -183,6 +184,8 @@ def help_of(command, capsys):
 
 SECTIONS = {
     "cluster": ["diffpeaks cluster", "Parameters", "What is read"],
+    "report": ["diffpeaks report", "Parameters", "What is read"],
+    "explore": ["diffpeaks explore", "Parameters", "What is read"],
     "predict": ["diffpeaks predict", "What is read", "What is written"],
     "score": ["diffpeaks score"],
     "info": ["diffpeaks info", "What is read"],
@@ -225,7 +228,9 @@ def commands_in(document):
 
 
 @pytest.mark.parametrize("document", [PAGE, README], ids=["page", "readme"])
-def test_commands_of_the_documents_run(folder, capsys, document):
+def test_commands_of_the_documents_run(folder, capsys, document, monkeypatch):
+    monkeypatch.setattr(Explorer, "wait", Explorer.close)
+    monkeypatch.setattr("webbrowser.open", lambda url: True)
     commands = commands_in(document)
     assert len(commands) >= 3
     for line in commands:

@@ -69,6 +69,11 @@ def test_a_terminal_shows_each_stage_on_one_line_that_goes_away():
     assert "\rprediction" in written
     assert screen(written)[0].startswith("predicted 150 samples")
     assert output.startswith("row,label\n")
+    written, output = run_on_terminal("report", "points.npy", "-o", "report.html")
+    places = [written.index(f"\r{stage}") for stage in (STAGES[0], "map", *STAGES[1:], "page")]
+    assert places == sorted(places)
+    assert screen(written)[0] == "points     150 samples"
+    assert not output
 
 
 def test_an_error_stands_on_a_line_of_its_own():
@@ -102,6 +107,7 @@ def test_quiet_is_silent_on_a_terminal():
     given = ("cluster", "points.npy", "-o", "out.csv", "--save", "points.model", "--quiet")
     assert run_on_terminal(*given) == ("", "")
     assert run_on_terminal("predict", "points.model", "points.npy", "-o", "out.npy", "--quiet") == ("", "")
+    assert run_on_terminal("report", "points.npy", "-o", "report.html", "--quiet") == ("", "")
     written, output = run_on_terminal(*given, "--json")
     assert not written
     assert json.loads(output)["n_samples"] == 150

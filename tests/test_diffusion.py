@@ -144,7 +144,7 @@ def two_stars(n_leaves):
 
 def test_the_theorem_on_kd_and_fkd_does_not_hold():
     """KD / FKD should tend to one. On two joined stars it tends to 2/3 at the hubs, 4/3 at the leaves."""
-    for n_leaves, accuracy in ((50, 0.05), (400, 0.01)):
+    for n_leaves, accuracy in ((50, 0.05), (200, 0.0125)):
         P = two_stars(n_leaves)
         fkd = reference.diffuse(P, 1)
         end = limit(sp.csr_array(P))

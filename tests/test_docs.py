@@ -15,18 +15,15 @@ from indices import FaissLike
 import diffpeaks
 
 ROOT = Path(__file__).parent.parent
-README, THEORY = (ROOT / "README.md").read_text(), (ROOT / "docs" / "theory.md").read_text()
-BASELINES = (ROOT / "docs" / "baselines.md").read_text()
-DATASETS = (ROOT / "docs" / "datasets.md").read_text()
-PREDICTION = (ROOT / "docs" / "prediction.md").read_text()
-CONFIDENCE = (ROOT / "docs" / "confidence.md").read_text()
-HIERARCHY = (ROOT / "docs" / "hierarchy.md").read_text()
-PROGRESS = (ROOT / "docs" / "progress.md").read_text()
-GUIDE = (ROOT / "docs" / "choosing-nothing.md").read_text()
+README, THEORY, BASELINES, GUIDE = (
+    (ROOT / page).read_text()
+    for page in ("README.md", "docs/theory.md", "docs/baselines.md", "docs/choosing-nothing.md")
+)
 X = general_position(0, 120)
 NAMES = {
     "replace": dataclasses.replace,
     **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
+    **{name: getattr(diffpeaks.plotting, name) for name in diffpeaks.plotting.__all__},
     "diffpeaks": diffpeaks,
     "X": X,
     "X_new": X[:3],
@@ -44,10 +41,28 @@ NAMES = {
 }
 
 
-EXECUTED = README + BASELINES + DATASETS + PREDICTION + CONFIDENCE + HIERARCHY + PROGRESS + GUIDE
+EXECUTED = [
+    "index",
+    "quickstart",
+    "baselines",
+    "datasets",
+    "prediction",
+    "confidence",
+    "hierarchy",
+    "displays",
+    "progress",
+    "explorer",
+    "choosing-nothing",
+]
+BLOCKS = [
+    block
+    for page in ("README.md", *(f"docs/{name}.md" for name in EXECUTED))
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+]
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", EXECUTED, re.DOTALL))
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.usefixtures("closed_figures")
 def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for the files that it writes
     exec(block, dict(NAMES))
@@ -76,17 +91,25 @@ def test_rooms_named_in_the_readme_need_no_import_of_their_own():
     assert run.returncode == 0, run.stderr
 
 
-def links_of(page):
-    """Where the links to other files lead from a page."""
-    found = re.findall(r"\]\((?!http)([^)#]+)", (ROOT / page).read_text())
-    return [(ROOT / page).parent / path for path in found]
+PAGES = ("*.md", "docs/*.md", "benchmarks/**/*.md", "examples/*.md")
 
 
-@pytest.mark.parametrize(
-    "path", links_of("README.md") + links_of("docs/choosing-nothing.md") + links_of("docs/theory.md"), ids=str
-)
-def test_links_lead_somewhere(path):
-    assert path.exists()
+def links():
+    """The page and the target of each link to another file."""
+    for page in (
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("benchmarks/**/*.md"),
+        ROOT / "examples/README.md",
+    ):
+        prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.DOTALL)
+        for target in re.findall(r"\]\((?!http)([^)#]+)", prose):
+            yield page.relative_to(ROOT).as_posix(), target
+
+
+@pytest.mark.parametrize(("page", "target"), sorted(set(links())))
+def test_links_lead_somewhere(page, target):
+    assert (ROOT / page).parent.joinpath(target).exists()
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_[a-z0-9_]+)`", THEORY))))

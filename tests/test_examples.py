@@ -1,17 +1,33 @@
 """The examples run as a user runs them, wherever their packages are installed."""
 
 import re
+import runpy
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 
 from diffpeaks import NOISE, DensityPeaks
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
+GALLERY = [script for script in SCRIPTS if script.startswith("plot_")]
+# what the prose of an example says of its result
+CLAIMS = {
+    "plot_quickstart.py": lambda made: made["model"].n_clusters_ == 3,
+    "plot_digits.py": lambda made: made["model"].n_clusters_ == 10,
+    "plot_faces.py": lambda made: made["sweep"].bcubed.f.max() > 0.98,
+    "plot_recut.py": lambda made: [labels.max() + 1 for labels in made["cuts"].values()] == [6, 2, 8, 6],
+    "plot_confidence.py": lambda made: made["model"].probabilities_.min() < 0.6,
+    "plot_hierarchy.py": lambda made: [scale.n_clusters for scale in made["scales"]] == [16, 4],
+    "plot_predict.py": lambda made: set(made["labels"]) == {NOISE, 0, 1},
+    "plot_neighbors.py": lambda made: made["share"][1] > made["share"][-1] > 0.7,
+    "plot_prominence.py": lambda made: made["model"].n_clusters_ == 1,
+}
 
 
 def output_of(script, *arguments):
@@ -35,10 +51,30 @@ def test_examples_are_short(script):
     assert len((EXAMPLES / script).read_text().splitlines()) < 80
 
 
-def test_digits(tmp_path):
-    pytest.importorskip("matplotlib")
-    output_of("digits.py", tmp_path / "digits.png")
-    assert (tmp_path / "digits.png").stat().st_size > 0
+@pytest.mark.parametrize("script", GALLERY)
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
+@pytest.mark.usefixtures("closed_figures", "folder")
+def test_examples_of_the_gallery_run_and_draw(script):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    made = runpy.run_path(str(EXAMPLES / script))
+    assert plt.get_fignums()
+    assert CLAIMS.get(script, bool)(made)
+
+
+@pytest.mark.parametrize("script", GALLERY)
+def test_examples_of_the_gallery_have_a_heading_and_prose(script):
+    title, underline, empty, *prose = (EXAMPLES / script).read_text().split('"""')[1].strip().split("\n")
+    assert underline == "=" * len(title)
+    assert not empty
+    assert prose
+
+
+@pytest.mark.usefixtures("closed_figures")
+def test_digits(tmp_path, monkeypatch):
+    """With another map in the place of t-SNE, which takes most of a minute and is for the eye alone."""
+    monkeypatch.setattr("sklearn.manifold.TSNE", partial(PCA, 2))
+    runpy.run_path(str(EXAMPLES / "digits.py"))["main"](tmp_path / "digits.png")
+    assert (tmp_path / "digits.png").stat().st_size > 10_000
 
 
 @pytest.mark.filterwarnings("ignore")

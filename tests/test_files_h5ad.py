@@ -35,6 +35,14 @@ def test_matrices_are_read(cells):
     assert sparse.ids.values[1] == "b"
 
 
+def test_columns_of_obs_are_read_beside_the_matrix(cells):
+    found = read_samples(["cells.h5ad"], Wanted(key="X_pca", beside=("batch",)))
+    np.testing.assert_array_equal(found.X, X)
+    assert found.beside["batch"].tolist() == ["a", "b"] * 30
+    with refuses("'cells.h5ad'|'color'|['batch']"):
+        read_samples(["cells.h5ad"], Wanted(beside=("color",)))
+
+
 def test_results_are_columns_of_a_copy(cells):
     before = (cells / "cells.h5ad").read_bytes()
     assert main(["cluster", "cells.h5ad", "--key", "X_pca", "-o", "out.h5ad"]) == 0

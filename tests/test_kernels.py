@@ -71,5 +71,5 @@ def test_a_callable_gets_distances():
 def test_blocks_do_not_show(monkeypatch):
     graph = neighbor_graph(general_position(0), 5)
     whole = kernel_weights(graph, "gaussian", local_bandwidth(graph))
-    monkeypatch.setattr("diffpeaks.graph._BLOCK_ENTRIES", 7)
+    monkeypatch.setattr("diffpeaks.rows._BLOCK_ENTRIES", 7)
     np.testing.assert_array_equal(kernel_weights(graph, "gaussian", local_bandwidth(graph)), whole)

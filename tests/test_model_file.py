@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -90,7 +91,7 @@ def answers(model, new, n_samples):
         model.peak_indices_,
         model.n_clusters_,
         model.cut_,
-        *vars(model.forest_).values(),
+        *(getattr(model.forest_, part.name) for part in fields(model.forest_)),
         model.graph_.distances,
         repr(model.graph_),
         *(asked(lambda cut=cut: model.recut(**cut)) for cut in ({}, {"n_clusters": 3}, {"max_link": 0.4})),

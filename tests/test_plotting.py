@@ -1,89 +1,184 @@
 import subprocess
 import sys
+from itertools import product
 
-import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from clouds import general_position
+from drawn import offsets
 from sklearn.exceptions import NotFittedError
 
-from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion
+from diffpeaks import NOISE, DensityDBSCAN, DensityPeaks, KernelDiffusion
+from diffpeaks.plotting import (
+    ClusterSizesDisplay,
+    DecisionGraphDisplay,
+    DensityDisplay,
+    MergeTreeDisplay,
+    PrecisionRecallDisplay,
+    ProminenceDisplay,
+    cluster_colors,
+    paper_style,
+)
 
-mpl.use("agg")
+pytestmark = pytest.mark.usefixtures("closed_figures")
+DRAWN = {
+    "decision graph": lambda model, X, y, ax=None: DecisionGraphDisplay.from_estimator(model, ax=ax),
+    "density": lambda model, X, y, ax=None: DensityDisplay.from_estimator(model, X, ax=ax),
+    "clusters": lambda model, X, y, ax=None: DensityDisplay.from_estimator(model, X, color="cluster", ax=ax),
+    "contours": lambda model, X, y, ax=None: DensityDisplay.from_estimator(model, X, contours=True, ax=ax),
+    "prominence": lambda model, X, y, ax=None: ProminenceDisplay.from_estimator(model, ax=ax),
+    "precision, recall": lambda model, X, y, ax=None: PrecisionRecallDisplay.from_estimator(model, y, ax=ax),
+    "sizes": lambda model, X, y, ax=None: ClusterSizesDisplay.from_estimator(model, ax=ax),
+    "tree": lambda model, X, y, ax=None: MergeTreeDisplay.from_estimator(model, ax=ax),
+}
+EDGE_CASES = {
+    "one sample": (DensityPeaks(), np.zeros((1, 2))),
+    "two samples": (DensityPeaks(), np.array([[0.0, 1.0], [2.0, 3.0]])),
+    "copies": (DensityPeaks(), np.ones((20, 2))),
+    "a line": (DensityPeaks(), np.column_stack([np.arange(30.0), np.zeros(30)])),
+    "all noise": (DensityPeaks(min_cluster_size=61), general_position(0)),
+    "all apart": (DensityPeaks(max_link=1e-9), general_position(0)),
+    "one cluster": (DensityPeaks(n_clusters=1), general_position(0)),
+    "densities of zero": (DensityPeaks(np.repeat([0.0, 1.0], 30), n_clusters=2), general_position(0)),
+    "float32": (DensityPeaks(), general_position(0).astype(np.float32)),
+}
 
-from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay, MergeTreeDisplay
+
+@pytest.mark.parametrize(
+    ("display", "case"),
+    # a density that is given as values is not known between the samples
+    sorted({*product(DRAWN, EDGE_CASES)} - {("contours", "densities of zero")}),
+)
+def test_edge_cases_are_drawn_at_finite_places(display, case):
+    model, X = EDGE_CASES[case]
+    drawn = DRAWN[display](model.fit(X), X, np.arange(len(X)) % 2)
+    drawn.figure_.canvas.draw()
+    for collection in drawn.ax_.collections:
+        assert np.all(np.isfinite(offsets(collection)))
+    assert np.all(np.isfinite([*drawn.ax_.get_xlim(), *drawn.ax_.get_ylim()]))
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
+@pytest.mark.parametrize("display", DRAWN)
+def test_own_axes_are_used_and_axes_are_named(display):
     import matplotlib.pyplot as plt
 
-    plt.close("all")
+    _, ax = plt.subplots()
+    X = general_position(2)
+    drawn = DRAWN[display](DensityPeaks().fit(X), X, np.arange(len(X)) % 2, ax)
+    assert drawn.ax_ is ax
+    assert drawn.figure_ is ax.figure
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+
+
+@pytest.mark.parametrize("display", DRAWN)
+def test_text_stays_within_a_column_of_a_paper(display):
+    X = general_position(2, 300)
+    with paper_style():
+        drawn = DRAWN[display](DensityPeaks(min_prominence=0.2).fit(X), X, np.arange(len(X)) % 2)
+        drawn.figure_.canvas.draw()
+        width, height = drawn.figure_.get_size_inches() * drawn.figure_.dpi
+        texts = (drawn.ax_.title, drawn.ax_.xaxis.label, drawn.ax_.yaxis.label)
+        for box in (text.get_window_extent() for text in texts if text.get_text()):
+            assert min(box.x0, box.y0) >= -1
+            assert box.x1 <= width + 1
+            assert box.y1 <= height + 1
+    assert width / drawn.figure_.dpi == pytest.approx(3.3)
+
+
+def test_many_samples_are_drawn_as_pixels():
+    density = np.linspace(0.1, 2.0, 20_000)
+    positions = np.column_stack([density, density])
+    for display in (DecisionGraphDisplay(density, density), DensityDisplay(positions, density)):
+        assert display.plot().ax_.collections[0].get_rasterized()
 
 
 def test_decision_graph_shows_every_sample_and_marks_the_peaks():
     model = DensityPeaks(n_clusters=3).fit(general_position(0))
     display = DecisionGraphDisplay.from_estimator(model)
-    others, peaks = (scatter.get_offsets() for scatter in display.ax_.collections)
+    others, peaks = (offsets(collection) for collection in display.ax_.collections)
     assert (len(others), len(peaks)) == (57, 3)
-    np.testing.assert_allclose(np.asarray(peaks)[:, 0], model.density_[model.peak_indices_])
+    np.testing.assert_allclose(peaks[:, 0], model.density_[model.peak_indices_])
     assert display.ax_.get_xscale() == display.ax_.get_yscale() == "log"
-    assert np.isfinite(np.asarray(peaks)).all()  # the densest sample has an infinite delta
+    assert np.isfinite(peaks).all()  # the densest sample has an infinite delta
 
 
 def test_zero_density_and_zero_delta_are_drawn():
     display = DecisionGraphDisplay(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, np.inf])).plot()
-    assert np.all(np.asarray(display.ax_.collections[0].get_offsets()) > 0)
+    assert np.all(offsets(display.ax_.collections[0]) > 0)
 
 
 @pytest.mark.parametrize("model", [DensityPeaks(), DensityDBSCAN(), KernelDiffusion()], ids=str)
-def test_density_display(model):
-    X = general_position(1, 60, 3)
+@pytest.mark.parametrize("n_features", [2, 3])
+def test_samples_are_drawn_the_densest_last(model, n_features):
+    X = general_position(1, 60, n_features)
     display = DensityDisplay.from_estimator(model.fit(X), X)
-    assert len(display.ax_.collections[0].get_offsets()) == 60
-    assert display.figure_ is display.ax_.figure
+    samples = display.ax_.collections[0]
+    np.testing.assert_allclose(samples.get_array(), np.sort(model.density_))
+    if n_features == 2:
+        np.testing.assert_array_equal(offsets(samples), X[np.argsort(model.density_, kind="stable")])
 
 
-def test_clusters_and_noise_have_colours_of_their_own():
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    labels = np.arange(30) % 21 - 1
-    display = DensityDisplay(X, np.ones(30), labels).plot()
-    colors = np.asarray(display.ax_.collections[0].get_facecolors())
-    assert len(np.unique(colors.round(6), axis=0)) == 21
+def test_samples_are_drawn_where_they_are_put():
+    X, places = general_position(1, 60, 5), general_position(2)
+    model = DensityPeaks().fit(X)
+    display = DensityDisplay.from_estimator(model, X, positions=places, color="cluster")
+    order = np.argsort(model.density_, kind="stable")
+    samples = display.ax_.collections[0]
+    np.testing.assert_array_equal(offsets(samples), places[order])
+    np.testing.assert_allclose(samples.get_facecolors()[:, :3], cluster_colors(model.labels_[order]))
 
 
-def test_a_level_line_of_the_tree_crosses_one_bar_for_each_cluster():
-    model = DensityPeaks(min_prominence=0.2).fit(general_position(4, 300))
-    display = MergeTreeDisplay.from_estimator(model)
-    bars, turns = (np.array(lines.get_segments()) for lines in display.ax_.collections[:2])
-    ends = bars[:, 1, 1]
-    assert np.sum(ends >= 0.2) == model.n_clusters_ > 1
-    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), 0.2)
-    np.testing.assert_array_equal(turns[:, :, 1], np.column_stack([ends, ends]))
-    assert sorted(display.hills_) == sorted(model.hierarchy().hills)
+@pytest.mark.parametrize("model", [DensityPeaks(), DensityDBSCAN(), KernelDiffusion(radius=0.5)], ids=str)
+def test_contours_are_those_of_the_density_at_new_samples(model):
+    X = general_position(1)
+    grid = DensityDisplay.from_estimator(model.fit(X), X, contours=True).grid
+    assert grid.x[0] < X[:, 0].min() < X[:, 0].max() < grid.x[-1]
+    assert grid.y[0] < X[:, 1].min() < X[:, 1].max() < grid.y[-1]
+    density = getattr(model, "density_estimator_", model)
+    for i, j in ((0, 0), (75, 40), (149, 100)):
+        assert grid.density[j, i] == density.score_samples([[grid.x[i], grid.y[j]]])[0]
 
 
-def test_a_tree_of_few_hills_and_of_none_that_is_absorbed():
-    model = DensityPeaks(n_clusters=3).fit(general_position(5, 300))
-    few = MergeTreeDisplay.from_estimator(model, max_hills=4, max_link=0.5)
-    assert len(few.hills_) == len(few.ax_.get_xticks()) == 4
-    assert not few.ax_.lines  # n_clusters is no level
-    apart = MergeTreeDisplay(
-        DensityPeaks(min_prominence=0.4).fit(general_position(6, 20)).hierarchy(1e-9)
-    ).plot()
-    assert len(apart.ax_.collections[2].get_offsets()) == 20
-    with pytest.raises(ValueError, match=r"max_hills=0.*at least 1"):
-        MergeTreeDisplay.from_estimator(model, max_hills=0)
+def test_axes_have_the_names_of_the_columns():
+    X = pd.DataFrame(general_position(1), columns=["length", "width"])
+    ax = DensityDisplay.from_estimator(DensityPeaks().fit(X), X).ax_
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("length", "width")
 
 
-@pytest.mark.parametrize("display", [DecisionGraphDisplay, MergeTreeDisplay])
-def test_own_axes_are_used(display):
-    import matplotlib.pyplot as plt
+@pytest.mark.parametrize("n_clusters", [0, 1, 3, 60, 61, 30_000])
+def test_sizes_of_any_number_of_clusters(n_clusters):
+    sizes = np.random.default_rng(0).zipf(1.5, n_clusters).clip(max=10_000)
+    ax = ClusterSizesDisplay(sizes, 17).plot().ax_
+    if n_clusters <= 60:
+        assert [bar.get_height() for bar in ax.patches] == [*np.sort(sizes)[::-1], 17]
+    else:
+        ranks, heights = ax.lines[0].get_data()
+        steps = dict(zip(ranks[1:].astype(int), heights[1:], strict=True))
+        assert len(steps) == len(np.unique(sizes))  # no more than the picture needs
+        for rank, size in list(enumerate(np.sort(sizes)[::-1], start=1))[::97]:
+            assert steps[min(step for step in steps if step >= rank)] == size
 
-    _, ax = plt.subplots()
-    model = DensityPeaks().fit(general_position(2))
-    assert display.from_estimator(model, ax=ax).ax_ is ax
+
+@pytest.mark.parametrize(
+    "model",
+    [DensityPeaks(n_clusters=5, min_cluster_size=8), DensityDBSCAN(min_density=1.2, border=False)],
+    ids=str,
+)
+def test_sizes_of_a_fit_are_those_of_its_labels(model):
+    labels = model.fit_predict(general_position(3, 150, 4))
+    display = ClusterSizesDisplay.from_estimator(model)
+    np.testing.assert_array_equal(
+        display.sizes, [np.sum(labels == label) for label in range(labels.max() + 1)]
+    )
+    assert display.n_noise == np.sum(labels == NOISE) > 0
+
+
+def test_much_noise_leaves_room_for_the_clusters():
+    display = ClusterSizesDisplay(np.array([10, 20]), 5000).plot()
+    assert display.ax_.get_ylim() == (0, 30)
+    assert [text.get_text() for text in display.ax_.texts] == ["5,000, cut off here"]
 
 
 def test_what_cannot_be_drawn_is_refused():
@@ -96,6 +191,11 @@ def test_what_cannot_be_drawn_is_refused():
         DecisionGraphDisplay(np.ones(3), np.ones(2)).plot()
     with pytest.raises(ValueError, match=r"'size'.*'density' or 'cluster'"):
         DensityDisplay.from_estimator(DensityPeaks().fit(X), X, color="size")
+    wide = general_position(3, 60, 3)
+    with pytest.raises(ValueError, match=r"2 features, got 3 features; use contours=False"):
+        DensityDisplay.from_estimator(DensityPeaks().fit(wide), wide, contours=True)
+    with pytest.raises(ValueError, match=r"2 features and positions; use contours=False"):
+        DensityDisplay.from_estimator(DensityPeaks().fit(X), X, positions=X, contours=True)
 
 
 def test_without_matplotlib_the_message_says_what_to_install():

@@ -10,6 +10,10 @@ if TYPE_CHECKING:  # what `_HOMES` says, for readers of types
     from diffpeaks.density import LocalContrast as LocalContrast
     from diffpeaks.density import NaiveDensity as NaiveDensity
     from diffpeaks.density import SharedNeighborDensity as SharedNeighborDensity
+    from diffpeaks.edits import Merge as Merge
+    from diffpeaks.edits import Split as Split
+    from diffpeaks.edits import edited as edited
+    from diffpeaks.explorer import explore as explore
     from diffpeaks.graph import NeighborGraph as NeighborGraph
     from diffpeaks.neighbors import ApproximateSearch as ApproximateSearch
     from diffpeaks.neighbors import neighbor_graph as neighbor_graph
@@ -31,15 +35,29 @@ _HOMES = {
     "DensityPeaks": "_density_peaks",
     "KernelDiffusion": "density",
     "LocalContrast": "density",
+    "Merge": "edits",
     "NaiveDensity": "density",
     "NeighborGraph": "graph",
     "Plan": "neighbors.plan",
     "ReScale": "rescale",
     "SharedNeighborDensity": "density",
+    "Split": "edits",
+    "edited": "edits",
+    "explore": "explorer",
     "neighbor_graph": "neighbors",
     "plan": "neighbors.plan",
 }
-_ROOMS = ("baselines", "datasets", "metrics", "plotting", "progress")
+_ROOMS = (
+    "baselines",
+    "captions",
+    "datasets",
+    "explorer",
+    "maps",
+    "metrics",
+    "plotting",
+    "progress",
+    "report",
+)
 
 __all__ = list(_HOMES)
 

@@ -48,7 +48,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     core_sample_indices_ : array
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
-    peak_indices_ : array of shape (n_clusters_,)
+    peak_indices_ : array of int, one for each cluster
         The densest sample of each cluster.
     n_clusters_ : int
     forest_ : PeakForest

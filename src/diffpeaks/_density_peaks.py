@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
-from diffpeaks.cuts import Cut, automatic_cut, select_peaks
+from diffpeaks._sklearn_compat import Interval, StrOptions, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.graph import NeighborGraph
+from diffpeaks.hill_cuts import HillCuts
 from diffpeaks.insights import PeakInsights
-from diffpeaks.lone import lone_samples_linked
 from diffpeaks.model_file import SavedModel
-from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.noise import FATES, Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
-from diffpeaks.peaks import PeakForest, complete_forest, hill_links, peak_forest, peak_labels, without_halo
+from diffpeaks.noise import FATES
 from diffpeaks.places import Places
-from diffpeaks.progress import Callback, stage
+from diffpeaks.progress import Callback
 from diffpeaks.smoothing import Smoothing, smoothed
 
 DEFAULT_STEPS = 3
 
 
-class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
+class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -74,9 +66,9 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
     smoothing_ : Smoothing or None
-        By how much samples were moved, None where they stay. Density, graph and cut are those of the moved
+        By how much samples were moved; None where they stay. Density, graph and cut are those of the moved
         samples.
-    peak_indices_ : array of shape (n_clusters_,)
+    peak_indices_ : array of int, one for each cluster
     n_clusters_ : int
     cut_ : Cut
         The cut that was used; what "automatic" chose can be read here.
@@ -179,11 +171,10 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         self.density_ = self._places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
         self._fitted = {name: getattr(self, name) for name in at_fit}
-        self._complete: PeakForest | None = None
-        self._automatic: Cut | None = None
+        self._complete = self._automatic = None
         self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
         self.forest_ = self._forest(self.cut_)
-        peaks = select_peaks(self.forest_, self.density_, self.cut_)
+        peaks = self._peaks(self.forest_, self.cut_)
         policy = self._noise_policy()
         self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
         self.n_clusters_ = len(self.peak_indices_)
@@ -208,120 +199,6 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
                 f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
             )
         return smoothed(places, self.n_neighbors, self.random_state) if self.smooth else (places, None)
-
-    def recut(
-        self,
-        n_clusters: int | None = None,
-        max_link: float | None = None,
-        min_prominence: float | None = None,
-        halo: bool | None = None,
-        min_cluster_size: int | None = None,
-        noise: str | None = None,
-        cut: Cut | None = None,
-    ) -> NDArray[np.int64]:
-        """Labels for another cut of the same density; with nothing given, the automatic one.
-
-        `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
-        changes one rule of the fit and leaves the others, which a rule that is given alone does not.
-        Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
-        and `noise` are those of the fit where they are None. The first cut by `n_clusters`, and the first
-        that assigns noise, looks for the nearest denser samples of the hilltops, however far.
-        """
-        check_is_fitted(self, "forest_")
-        check_params(self, n_clusters=n_clusters, max_link=max_link, min_prominence=min_prominence)
-        policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
-        if cut is None:
-            cut = self._cut(n_clusters, max_link, min_prominence)
-        else:
-            self._check_cut(cut, n_clusters, max_link, min_prominence)
-        forest = self._forest(cut)
-        return self._clusters(forest, select_peaks(forest, self.density_, cut), cut, policy).labels
-
-    def _check_cut(self, cut: Any, *rules: float | None) -> None:
-        if not isinstance(cut, Cut):
-            raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
-        if any(rule is not None for rule in rules):
-            raise ValueError(f"cut={cut} comes with another rule; give either a cut or rules")
-        names = ("n_clusters", "max_link", "min_prominence")
-        check_params(self, **{name: getattr(cut, name) for name in names})
-        check_params(self, max_link=cut.max_lone_link)
-
-    def _linked(self) -> NeighborGraph:
-        """The graph along which hills are linked: of the default density only its nearest neighbours."""
-        if not self._by_default:
-            return self.graph_
-        return self._places.graph_of_samples(
-            hill_links(self.density_estimator_.graph_, self._fitted["n_jobs"])
-        )
-
-    def _cut(self, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
-        if n_clusters is None and max_link is None and min_prominence is None:
-            if self._automatic is None:
-                self._automatic = automatic_cut(
-                    self._places.points, self.density_estimator_, self._fitted["random_state"]
-                )
-            return self._automatic
-        return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
-
-    def _forest(self, cut: Cut) -> PeakForest:
-        if cut.n_clusters is not None:
-            return self._complete_forest()
-        links = self._linked()
-        forest = self._forest_along(links, cut.max_link)
-        if cut.max_lone_link is None:
-            return forest
-        labels = peak_labels(forest, select_peaks(forest, self.density_, cut))
-        return lone_samples_linked(forest, links, labels, cut.max_lone_link)
-
-    def _forest_within(self, max_link: float) -> PeakForest:
-        return self._forest_along(self._linked(), max_link)
-
-    def _forest_along(self, links: NeighborGraph, max_link: float) -> PeakForest:
-        return peak_forest(
-            links,
-            self.density_,
-            tie_break=self.density_estimator_.tie_break(),
-            max_link=max_link,
-            n_jobs=self._fitted["n_jobs"],
-        )
-
-    def _complete_forest(self) -> PeakForest:
-        if self._complete is None:
-            # along all neighbours: what links of hills leave out may be the nearest denser sample
-            forest = self._forest_along(self.graph_, np.inf)
-            self._complete = complete_forest(forest, self._seen(), self.graph_.n_neighbors or 1)
-        return self._complete
-
-    def _seen(self) -> PointSet | GivenGraph:
-        """The samples where the density sees them."""
-        return self._points if self.smoothing_ is None else self._places.all_points()
-
-    def _noise_policy(self, **given: Any) -> NoisePolicy:
-        """What is given, and the rest as at the fit."""
-        at_fit = {field.name: self._fitted[field.name] for field in fields(NoisePolicy)}
-        policy = at_fit | {name: value for name, value in given.items() if value is not None}
-        check_params(self, **policy)
-        return NoisePolicy(**policy)
-
-    @stage("labels")
-    def _clusters(
-        self, forest: PeakForest, peaks: NDArray[np.int64], cut: Cut, policy: NoisePolicy
-    ) -> Clusters:
-        clusters = Clusters(peak_labels(forest, peaks), peaks)
-        is_noise = self._noise(clusters.labels, cut, policy).samples
-        return settled(clusters, is_noise, policy.noise, forest.rank, self._links_out_of)
-
-    def _noise(self, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-        longest = self._longest_link(cut)
-        return noise_in(labels, policy, lambda: without_halo(labels, self._linked(), self.density_, longest))
-
-    def _longest_link(self, cut: Cut) -> float:
-        """What a link must stay below; with `n_clusters` the cut says who may be a peak instead."""
-        return cut.max_link if cut.n_clusters is None else np.inf
-
-    def _links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
-        complete = self._complete_forest()
-        return links_out_of_noise(is_noise, complete, self._seen(), self.graph_.n_neighbors or 1)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -56,6 +56,16 @@ def merge_hills(
     crossing: Index,
     n_threads: int,
 ) -> None: ...
+def merge_ranked(
+    indptr: Offset,
+    indices: Index,
+    lengths: Real,
+    max_link: float,
+    parent: Index,
+    hill: Index,
+    saddle: Index,
+    crossing: Index,
+) -> None: ...
 def first_denser(indptr: Offset, indices: Index, rank: Index, position: Offset, n_threads: int) -> None: ...
 def follow_links(links: Index, ends: Index) -> None: ...
 def join_cores(indptr: Offset, indices: Index, core: Mask, component: Index) -> None: ...

@@ -20,6 +20,8 @@ EXIT_CODES = """exit codes:
 
 COMMANDS = {
     "cluster": "cluster the points of files",
+    "report": "cluster points, or take a saved model, and write a page to read",
+    "explore": "a page in the browser in which the cut is moved by hand",
     "predict": "the clusters of new points, by a saved model",
     "score": "how well labels agree with the truth",
     "info": "what a run would cost, before it starts",

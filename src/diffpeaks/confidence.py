@@ -17,10 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.graph import NeighborGraph, offsets
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.kernels import local_bandwidth, weight_blocks
 from diffpeaks.order import NOISE
 from diffpeaks.progress import stage
+from diffpeaks.rows import offsets
 
 LEAD_OF_THE_LABEL = 2.0**-20  # relative; more than rounding takes away, in single precision too
 

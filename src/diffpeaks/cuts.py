@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from diffpeaks._validation import check_integers
 from diffpeaks.density import GraphDensity
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
@@ -20,6 +22,9 @@ LINK_SHARE_OF_TYPICAL = 0.7
 LONE_LINK_SHARE_OF_TYPICAL = 0.825
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4
+
+
+RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters are called
 
 
 @dataclass(frozen=True)
@@ -37,12 +42,35 @@ class Cut:
     max_lone_link : float, optional
         No link is that long or longer, not even that of a lone sample into the cluster that most of its
         neighbours belong to. None where lone samples stay alone.
+    peaks : tuple of int, optional
+        These samples, chosen by hand, in the place of all rules.
     """
 
     n_clusters: int | None = None
     max_link: float = np.inf
     min_prominence: float = 0.0
     max_lone_link: float | None = None
+    peaks: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.peaks is not None and Cut() != replace(self, peaks=None):
+            raise ValueError(f"{self} has peaks and rules that choose them; give either")
+
+    @property
+    def is_of_all_samples(self) -> bool:
+        """Whether any sample may be a peak, and links are as long as need be, as in a complete forest."""
+        return self.n_clusters is not None or self.peaks is not None
+
+
+def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
+    """Refuse two ways to cut at once, and a cut that is none."""
+    if cut is not None and not isinstance(cut, Cut):
+        raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
+    by_rules = any(rule is not None for rule in rules)
+    if (cut is not None) + (peaks is not None) + by_rules > 1:
+        raise ValueError(
+            f"cut={cut} or peaks={peaks} comes with others; give either a cut or rules, or peaks"
+        )
 
 
 @stage("cut")
@@ -77,8 +105,11 @@ def rise_by_chance(log_error: float, n_samples: int) -> float:
 def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> NDArray[np.int64]:
     """The peaks that a cut leaves, densest first.
 
-    With `n_clusters` the forest must be complete, and the other rules say who may be a peak.
+    With `n_clusters` or `peaks` the forest must be complete; beside `n_clusters` the other rules say who may
+    be a peak.
     """
+    if cut.peaks is not None:
+        return _given_peaks(cut.peaks, forest)
     if cut.n_clusters is None:
         roots = forest.roots
         return roots[forest.prominence[roots] >= cut.min_prominence]
@@ -99,6 +130,22 @@ def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> 
     best_first = best_peaks_first(forest, density)
     peaks = best_first[may_be[best_first]][: cut.n_clusters]
     return peaks[np.argsort(forest.rank[peaks])]
+
+
+def _given_peaks(peaks: tuple[int, ...], forest: PeakForest) -> NDArray[np.int64]:
+    """Peaks that were chosen by hand, densest first."""
+    chosen = check_integers("peaks", np.array(peaks, dtype=None if len(peaks) else np.int64))
+    n_samples, densest = len(forest.rank), int(np.argmin(forest.rank))
+    outside = chosen[(chosen < 0) | (chosen >= n_samples)]
+    if len(outside):
+        raise ValueError(f"peaks name sample {outside[0]}; samples are 0 .. {n_samples - 1}")
+    if len(np.unique(chosen)) < len(chosen):
+        raise ValueError(f"peaks name a sample twice among {len(chosen)}; name each once")
+    if densest not in chosen:
+        raise ValueError(
+            f"peaks lack sample {densest}, the densest of all, which has no denser sample to follow; add it"
+        )
+    return chosen[np.argsort(forest.rank[chosen])].astype(np.int64)
 
 
 def best_peaks_first(forest: PeakForest, density: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ from diffpeaks._validation import (
     n_threads,
 )
 from diffpeaks.graph_file import read_graph_file, write_graph_file
+from diffpeaks.rows import row_blocks, row_prefixes, share_of
 from diffpeaks.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
 _FAULTS = {
@@ -33,7 +34,6 @@ _FAULTS = {
     5: "is not sorted by (distance, index)",
     6: "names a point twice",
 }
-_BLOCK_ENTRIES = 1 << 17  # a block of rows and its temporaries stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,12 +204,7 @@ class NeighborGraph:
 
     def blocks(self) -> Iterator[tuple[slice, slice]]:
         """Consecutive (rows, entries) slices, small enough that temporaries of a block are cheap."""
-        first = 0
-        while first < self.n_samples:
-            goal = self.indptr[first] + _BLOCK_ENTRIES
-            last = max(first + 1, int(np.searchsorted(self.indptr, goal, side="right")) - 1)
-            yield slice(first, last), slice(int(self.indptr[first]), int(self.indptr[last]))
-            first = last
+        return row_blocks(self.indptr)
 
     def check_holds(self, n_neighbors: int | None = None, radius: float | None = None) -> None:
         """Refuse what the rows are not known to hold."""
@@ -252,16 +247,7 @@ class NeighborGraph:
         return self._prefix(share_of(self.degrees, share), None, 0.0)
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
-        indptr = offsets(lengths)
-        if indptr[-1] == len(self.indices):
-            indices, distances = self.indices, self.distances
-        elif np.all(self.degrees == self.degrees[0]) and np.all(lengths == lengths[0]):
-            table = (self.n_samples, int(self.degrees[0]))
-            indices = self.indices.reshape(table)[:, : lengths[0]].ravel()
-            distances = self.distances.reshape(table)[:, : lengths[0]].ravel()
-        else:
-            keep = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1] - indptr[:-1], lengths)
-            indices, distances = self.indices[keep], self.distances[keep]
+        indptr, indices, distances = row_prefixes(self.indptr, lengths, self.indices, self.distances)
         changed = {
             "indptr": indptr,
             "indices": indices,
@@ -291,16 +277,6 @@ class NeighborGraph:
     def to_scipy(self) -> sp.csr_array:
         """A new sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""
         return csr(self, self.distances).copy()
-
-
-def share_of(lengths: NDArray[np.int64], share: float) -> NDArray[np.int64]:
-    """How much of rows of these lengths is that share, but no fewer than the point itself and one more."""
-    return np.maximum(np.rint(share * lengths).astype(np.int64), np.minimum(lengths, 2))
-
-
-def offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each row starts in flat arrays, and where the last one ends."""
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
 
 def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks import confidence
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks._validation import check_integer
-from diffpeaks.cuts import select_peaks
 from diffpeaks.density.base import new_samples
 from diffpeaks.explanation import Explanation, Reason, explanation
 from diffpeaks.graph import NeighborGraph
@@ -82,7 +81,7 @@ class PeakInsights:
             NEAREST_SHARE if self._by_default else 1.0,
             self._longest_link(self.cut_),
             self.cut_.max_lone_link or 0.0,
-            at_least=0 if self.cut_.n_clusters is None else 1,
+            at_least=int(self.cut_.is_of_all_samples),
         )
         return predicted_labels(X, self._points, self.labels_, around, self._rule(), self._moved)
 
@@ -151,7 +150,7 @@ class PeakInsights:
 
         Returns
         -------
-        csr_array of shape (n_samples, n_clusters_)
+        csr_array with a row for each sample and a column for each cluster
             Rows of noise are empty.
         """
         check_is_fitted(self, "labels_")
@@ -176,7 +175,7 @@ class PeakInsights:
         links = self._links_out_of(noise.samples) if is_assigned else None
         clusters = Clusters(self.labels_, self.peak_indices_)
         found = explanation(sample, clusters, self.density_, self.forest_, before, noise, links)
-        is_lone = self.cut_.n_clusters is None and self.cut_.max_link <= found.delta < np.inf
+        is_lone = not self.cut_.is_of_all_samples and self.cut_.max_link <= found.delta < np.inf
         return replace(found, reason=Reason.LONE) if found.reason == Reason.LINKED and is_lone else found
 
     def sweep(self: Any, y_true: Any, rule: str = "max_link") -> Sweep:
@@ -212,7 +211,7 @@ class PeakInsights:
         """
         check_is_fitted(self, "labels_")
         check_params(self, max_link=max_link)
-        if self.cut_.n_clusters is None and max_link == self.cut_.max_link:
+        if not self.cut_.is_of_all_samples and max_link == self.cut_.max_link:
             return Hierarchy(self.forest_, self.density_)
         return Hierarchy(self._forest_within(np.inf if max_link is None else max_link), self.density_)
 
@@ -222,6 +221,6 @@ class PeakInsights:
 
     def _found_before_noise(self: Any) -> tuple[Clusters, Noise]:
         """The clusters of the fit while noise was in them, and which samples it was."""
-        peaks = select_peaks(self.forest_, self.density_, self.cut_)
+        peaks = self._peaks(self.forest_, self.cut_)
         before = Clusters(peak_labels(self.forest_, peaks), peaks)
         return before, self._noise(before.labels, self.cut_, self._noise_policy())

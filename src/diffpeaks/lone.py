@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.contract import Neighbors, leading
+from diffpeaks.neighbors.contract import Neighbors
 from diffpeaks.order import NOISE
 from diffpeaks.peaks import PeakForest, forest_with_links
+from diffpeaks.rows import offsets
 
 
 def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -> NDArray[np.int64]:
@@ -25,10 +26,11 @@ def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -
     owners = np.repeat(np.arange(len(lengths)), lengths)
     found = labels[rows.indices]
     counts = (found != NOISE) & (rows.distances < np.atleast_1d(max_link))
-    pairs, number = np.unique(np.column_stack((owners[counts], found[counts])), axis=0, return_counts=True)
+    n_labels = labels.max(initial=0) + 1
+    pairs, number = np.unique(owners[counts] * n_labels + found[counts], return_counts=True)
     agreed = np.full(len(lengths), NOISE, np.int64)
-    most = 2 * number > lengths[pairs[:, 0]]
-    agreed[pairs[most, 0]] = pairs[most, 1]
+    most = pairs[2 * number > lengths[pairs // n_labels]]
+    agreed[most // n_labels] = most % n_labels
     return agreed
 
 
@@ -40,29 +42,45 @@ def lone_samples_linked(
     A lone sample is a cluster by itself in `labels`. It is linked to its nearest denser neighbour in that
     cluster, and then counts as one of it for the lone samples that are left, until none is linked.
     """
-    parent, delta, labels = forest.parent.copy(), forest.delta.copy(), labels.copy()
-    while True:
-        alone = (np.bincount(labels) == 1)[labels]
-        lone = np.flatnonzero(alone)
-        rows = _others(graph, lone)
-        agreed = agreed_labels(rows, np.where(alone, NOISE, labels), max_link)
-        owners = np.repeat(np.arange(len(lone)), np.diff(rows.indptr))
-        fits = labels[rows.indices] == agreed[owners]
-        fits &= forest.rank[rows.indices] < forest.rank[lone[owners]]
-        which, first = np.unique(owners[fits], return_index=True)  # rows are sorted: the first is the nearest
-        if not len(which):
-            break
-        entries, linked = np.flatnonzero(fits)[first], lone[which]
-        parent[linked], delta[linked] = rows.indices[entries], rows.distances[entries]
-        labels[linked] = agreed[which]
+    parent, delta = forest.parent.copy(), forest.delta.copy()
+    alone = (np.bincount(labels) == 1)[labels]
+    agreed_upon = np.where(alone, NOISE, labels)  # a lone sample speaks for no cluster
+    lone = np.flatnonzero(alone)
+    rows = _others(graph, lone)[1]
+    owners = np.repeat(lone, np.diff(rows.indptr))
+    asked = lone
+    while len(asked):
+        linked, entries = _followed(forest.rank, graph, asked, agreed_upon, max_link)
+        parent[linked], delta[linked] = graph.indices[entries], graph.distances[entries]
+        agreed_upon[linked] = agreed_upon[parent[linked]]
+        # only who has one of these among its neighbours may have found an agreement
+        is_linked = np.zeros(len(parent), bool)
+        is_linked[linked] = True
+        asked = np.unique(owners[is_linked[rows.indices]])
+        asked = asked[agreed_upon[asked] == NOISE]
     return forest_with_links(forest, parent, delta)
 
 
-def _others(graph: NeighborGraph, samples: NDArray[Any]) -> Neighbors:
-    """The rows of some samples, without themselves."""
-    rows = Neighbors(graph.indptr, graph.indices, graph.distances)
-    whole = leading(rows, samples, graph.degrees[samples])
-    others = np.ones(len(whole.indices), bool)
-    others[whole.indptr[:-1]] = False
-    indptr = whole.indptr - np.arange(len(whole.indptr))
-    return Neighbors(indptr, whole.indices[others], whole.distances[others])
+def _followed(
+    rank: NDArray[np.int32],
+    graph: NeighborGraph,
+    samples: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    max_link: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those of the samples that follow most of their neighbours, and the entries of the graph to take."""
+    entries, rows = _others(graph, samples)
+    agreed = agreed_labels(rows, labels, max_link)
+    owners = np.repeat(np.arange(len(samples)), np.diff(rows.indptr))
+    fits = (labels[rows.indices] == agreed[owners]) & (agreed[owners] != NOISE)
+    fits &= rank[rows.indices] < rank[samples[owners]]
+    which, first = np.unique(owners[fits], return_index=True)  # rows are sorted: the first is the nearest
+    return samples[which], entries[fits][first]
+
+
+def _others(graph: NeighborGraph, samples: NDArray[Any]) -> tuple[NDArray[np.int64], Neighbors]:
+    """The rows of some samples, without themselves, and the places of their entries in the graph."""
+    lengths = graph.indptr[samples + 1] - graph.indptr[samples] - 1
+    indptr = offsets(lengths)
+    entries = np.arange(indptr[-1]) + np.repeat(graph.indptr[samples] + 1 - indptr[:-1], lengths)
+    return entries, Neighbors(indptr, graph.indices[entries], graph.distances[entries])

@@ -12,6 +12,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from diffpeaks._validation import some_of
 from diffpeaks.order import NOISE
 
+__all__ = ["Scores", "bcubed_scores", "pairwise_scores"]
+
 
 class Scores(NamedTuple):
     """Precision, recall, and their harmonic mean: numbers, or arrays with one for each clustering."""

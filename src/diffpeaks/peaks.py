@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import first_denser, follow_links, mark_border, mark_mutual, merge_hills
 from diffpeaks._validation import n_threads
-from diffpeaks.graph import NeighborGraph, offsets, share_of
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
 from diffpeaks.progress import stage
+from diffpeaks.rows import offsets, share_of
 
 NEAREST_SHARE, MUTUAL_SHARE = 0.25, 0.4  # of a row, for `hill_links`
 
@@ -48,6 +50,11 @@ class PeakForest:
     crossing: NDArray[np.int32]
     rank: NDArray[np.int32]
 
+    @cached_property
+    def hill(self) -> NDArray[np.int32]:
+        """The root that the links of each sample lead to."""
+        return _ends_of(_with_own_ends(self.parent))
+
     @property
     def roots(self) -> NDArray[np.int64]:
         """Samples without a parent, densest first."""
@@ -71,13 +78,9 @@ def peak_forest(
     """
     order = density_order(density, tie_break)
     rank = rank_of(order)
-    position = np.empty(graph.n_samples, np.int64)
-    first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
-    # rows are sorted, so that the first denser neighbour is the nearest
-    delta = graph.distances[position].astype(np.float64)
-    linked = (position >= 0) & (delta < max_link)
-    parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
-    delta[~linked] = np.inf
+    parent, delta = denser_neighbors(graph, rank, n_jobs)
+    too_long = delta >= max_link
+    parent[too_long], delta[too_long] = NO_POINT, np.inf
     saddle, crossing = np.empty_like(parent), np.empty_like(parent)
     merge_hills(
         graph.indptr,
@@ -91,8 +94,20 @@ def peak_forest(
         crossing,
         n_threads(n_jobs),
     )
-    prominence = _prominence(density, parent, saddle)
+    prominence = prominence_of(density, parent, saddle)
     return PeakForest(parent, delta, prominence, saddle, crossing, rank)
+
+
+def denser_neighbors(
+    graph: NeighborGraph, rank: NDArray[np.int32], n_jobs: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The nearest denser sample in each row and the distance to it; NO_POINT and infinity without one."""
+    position = np.empty(graph.n_samples, np.int64)
+    first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
+    # rows are sorted, so that the first denser neighbour is the nearest
+    linked = position >= 0
+    parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
+    return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
 
 
 def hill_links(graph: NeighborGraph, n_jobs: int | None = None) -> NeighborGraph:
@@ -125,7 +140,7 @@ def forest_with_links(
 ) -> PeakForest:
     """The forest in which some roots have got a parent, and are tops of hills no longer."""
     is_root = parent == NO_POINT
-    return replace(
+    linked = replace(
         forest,
         parent=parent,
         delta=delta,
@@ -133,6 +148,12 @@ def forest_with_links(
         saddle=np.where(is_root, forest.saddle, np.int32(NO_POINT)),
         crossing=np.where(is_root, forest.crossing, np.int32(NO_POINT)),
     )
+    # where whole hills are handed on, links need not be followed again
+    moved = np.flatnonzero((forest.parent == NO_POINT) & ~is_root)
+    links = np.arange(len(parent), dtype=np.int32)
+    links[moved] = forest.hill[parent[moved]]
+    vars(linked)["hill"] = _ends_of(links)[forest.hill]
+    return linked
 
 
 def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
@@ -140,15 +161,32 @@ def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
 
     A root that is no peak hands its hill over the saddle to the hill that it touches there.
     """
-    samples = np.arange(len(forest.parent), dtype=np.int32)
-    links = np.where(forest.parent == NO_POINT, forest.crossing, forest.parent)
-    links[peaks] = samples[peaks]
+    is_root = forest.parent == NO_POINT
+    are_roots = bool(np.all(is_root[peaks]))
+    if are_roots:  # hills stay whole, so that links among their tops are enough
+        links = np.arange(len(is_root), dtype=np.int32)
+        roots = np.flatnonzero(is_root)
+        met = forest.crossing[roots]
+        links[roots] = np.where(met == NO_POINT, np.int32(NO_POINT), forest.hill[met])
+    else:
+        links = np.where(is_root, forest.crossing, forest.parent)
+    links[peaks] = peaks
     if np.any(links == NO_POINT):
         stranded = np.flatnonzero(links == NO_POINT)[0]
         raise ValueError(f"sample {stranded} is no peak, and no link leads from it to one")
+    ends = _ends_of(links)
+    return labels_by_peak(ends[forest.hill] if are_roots else ends, forest.rank)
+
+
+def _with_own_ends(parent: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Links in which samples without a parent link to themselves."""
+    return np.where(parent == NO_POINT, np.arange(len(parent), dtype=np.int32), parent)
+
+
+def _ends_of(links: NDArray[np.int32]) -> NDArray[np.int32]:
     ends = np.empty_like(links)
     follow_links(links, ends)
-    return labels_by_peak(ends, forest.rank)
+    return ends
 
 
 def without_halo(
@@ -181,9 +219,10 @@ def border_density(
     return highest_border
 
 
-def _prominence(
+def prominence_of(
     density: NDArray[np.float64], parent: NDArray[np.int32], saddle: NDArray[np.int32]
 ) -> NDArray[np.float64]:
+    """How far roots rise above their saddles, in log density; zero for samples that are no roots."""
     prominence = np.zeros(len(density))
     roots = np.flatnonzero(parent == NO_POINT)
     top, low = density[roots], density[saddle[roots]]

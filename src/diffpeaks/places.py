@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import move_self_first, sort_rows
 from diffpeaks._validation import check_n_neighbors, check_sample_weight, n_threads
-from diffpeaks.graph import NeighborGraph, offsets
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
+from diffpeaks.rows import offsets
 
 
 def automatic_n_neighbors(n_places: int) -> int:

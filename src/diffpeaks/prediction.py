@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.density import GraphDensity
-from diffpeaks.graph import offsets, share_of
 from diffpeaks.lone import agreed_labels
 from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.contract import Neighbors, leading
 from diffpeaks.order import NOISE
 from diffpeaks.progress import stage
+from diffpeaks.rows import offsets, share_of
 
 _BLOCK_VALUES = 1 << 21  # of new samples, or of their neighbours, at a time
 

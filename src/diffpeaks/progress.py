@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 
 from diffpeaks._native import observe_loops
 
+__all__ = ["Progress", "listening"]
+
 EVERY = 0.05  # seconds between two reports of a stage, at least
 
 

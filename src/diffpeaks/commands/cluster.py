@@ -12,11 +12,11 @@ import numpy as np
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
-from diffpeaks.commands.progress import add_quiet, shown
+from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
-from diffpeaks.commands.summary import add_json, finite_or_none, rounded, tell
+from diffpeaks.commands.summary import add_json, rounded, tell
+from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told
 from diffpeaks.files import Samples, check_destination, is_same_file, label_column, write_results
-from diffpeaks.order import NOISE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def run(given: argparse.Namespace) -> None:
     check_output(given, given.inputs)
     _check_save(given)
     start = time.perf_counter()
-    with shown(given):
+    with progress_shown(given):
         samples = samples_of(given, model.metric)
         read = time.perf_counter()
         model.fit(samples.X)
@@ -77,60 +77,25 @@ def _keep_names(model: DensityPeaks, samples: Samples) -> None:
 
 
 def _summary(model: DensityPeaks, samples: Samples) -> dict[str, Any]:
-    density, cut = model.density_estimator_, model.cut_
-    given = (model.n_clusters, model.max_link, model.min_prominence)
+    n_samples, n_features = samples.X.shape
     return {
-        "n_samples": samples.X.shape[0],
-        "n_features": samples.X.shape[1],
+        "n_samples": n_samples,
+        "n_features": n_features,
         "dtype": str(samples.X.dtype),
-        "metric": model.metric,
-        "density": model.density,
-        "search": model.graph_.search,
-        "recall": model.graph_.recall,
-        "recall_error": model.graph_.recall_error,
-        "n_neighbors": density.n_neighbors_,
-        "radius": density.radius_,
-        "cut": {
-            "automatic": all(value is None for value in given),
-            "n_clusters": cut.n_clusters,
-            "max_link": finite_or_none(cut.max_link),
-            "min_prominence": finite_or_none(cut.min_prominence),
-            "max_lone_link": finite_or_none(cut.max_lone_link),
-        },
-        "n_clusters": int(model.n_clusters_),
-        "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),
+        **facts_of(model),
     }
 
 
 def _lines(summary: dict[str, Any]) -> Iterator[str]:
     n_samples, n_noise = summary["n_samples"], summary["n_noise"]
     yield f"points     {n_samples:,} samples of {summary['n_features']:,} features, {summary['dtype']}"
-    yield f"neighbours {_neighbors(summary)}, {summary['metric']}"
-    yield f"search     {summary['search']}, {_recall(summary)}"
+    yield f"neighbours {neighbors_told(summary)}, {summary['metric']}"
+    yield f"search     {summary['search']}, {recall_told(summary)}"
     yield f"density    {summary['density'] or 'default'}"
-    yield f"cut        {_cut(summary['cut'])}"
+    yield f"cut        {cut_told(summary)}"
     yield f"clusters   {summary['n_clusters']:,}"
     yield f"noise      {n_noise:,} samples ({100 * n_noise / n_samples:.1f}%)"
     yield "seconds    " + ", ".join(f"{name} {value:.2f}" for name, value in summary["seconds"].items())
     yield f"labels     {summary['output'] or 'standard output'}"
     if summary["model"] is not None:
         yield f"model      {summary['model']}"
-
-
-def _neighbors(summary: dict[str, Any]) -> str:
-    counted = [] if summary["n_neighbors"] is None else [f"{summary['n_neighbors']} for each sample"]
-    return " and ".join(counted + ([] if summary["radius"] is None else [f"within {summary['radius']:.4g}"]))
-
-
-def _recall(summary: dict[str, Any]) -> str:
-    if summary["recall"] is None:
-        return "recall not known"
-    if summary["recall"] == 1 and not summary["recall_error"]:
-        return "recall 1, exact"
-    return f"recall {summary['recall']:.4f} +- {summary['recall_error']:.4f} (measured)"
-
-
-def _cut(cut: dict[str, Any]) -> str:
-    bounds = {name: value for name, value in cut.items() if name != "automatic" and value}
-    told = ", ".join(f"{name} {value:.4g}" for name, value in bounds.items()) or "none"
-    return f"{told} (chosen from the data)" if cut["automatic"] else told

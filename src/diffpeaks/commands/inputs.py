@@ -10,8 +10,9 @@ from diffpeaks.progress import stage
 _MAY_MISS = "nan_euclidean"  # the metric with a meaning for values that are missing
 
 
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="files of points; - is standard input")
+def add_inputs(parser: argparse.ArgumentParser, are_needed: bool = True) -> None:
+    files = "files of points; - is standard input"
+    parser.add_argument("inputs", nargs="+" if are_needed else "*", metavar="IN", help=files)
     group = parser.add_argument_group("what is read")
     add_format(group)
     group.add_argument(
@@ -38,7 +39,7 @@ def add_format(parser: argparse._ActionsContainer) -> None:
 
 
 @stage("reading")
-def samples_of(given: argparse.Namespace, metric: str) -> Samples:
-    """The samples that the arguments name."""
-    wanted = Wanted(tuple(given.columns or ()), given.id, given.key, given.width, given.header)
+def samples_of(given: argparse.Namespace, metric: str, beside: tuple[str, ...] = ()) -> Samples:
+    """The samples that the arguments name, and the columns of any values that are wanted beside them."""
+    wanted = Wanted(tuple(given.columns or ()), given.id, given.key, given.width, given.header, beside)
     return read_samples(given.inputs, wanted, given.format, may_miss=metric == _MAY_MISS)

@@ -81,6 +81,13 @@ def add_parameters(parser: argparse.ArgumentParser, names: Iterable[str] = PARAM
         )
 
 
+def check_defaults(given: argparse.Namespace, beside: str) -> None:
+    """Refuse parameters that would have no effect beside another option."""
+    for name in PARAMETERS:
+        if getattr(given, name) != _DEFAULTS[name]:
+            raise ValueError(f"--{name.replace('_', '-')} has no effect with {beside}; leave it away")
+
+
 def estimator_of(given: argparse.Namespace) -> DensityPeaks:
     """The estimator that the options describe, with its parameters checked before any work."""
     model = DensityPeaks(**{name: getattr(given, name) for name in PARAMETERS if hasattr(given, name)})

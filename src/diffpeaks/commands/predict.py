@@ -11,7 +11,7 @@ import numpy as np
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
-from diffpeaks.commands.progress import add_quiet, shown
+from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
 from diffpeaks.files import Samples, check_present, write_results
@@ -30,7 +30,7 @@ def run(given: argparse.Namespace) -> None:
     check_output(given, [*given.inputs, given.model])
     check_present(given.model)
     start = time.perf_counter()
-    with shown(given):
+    with progress_shown(given):
         model = DensityPeaks.load(given.model)
         samples = samples_of(given, model.metric)
         _check_names(model, samples, given.model)

@@ -1,4 +1,4 @@
-"""How far a command is, on standard error: `add_quiet` gives it an option, `shown` goes around its work."""
+"""How far a command is, on standard error: an option against it, and what goes around the work."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from diffpeaks.progress_lines import printed
 _LASTING = 2.0  # seconds from which on a stage is worth a line in a log
 
 
-def add_quiet(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quiet", action="store_true", help="say nothing on standard error but errors")
+def add_quiet(parser: argparse.ArgumentParser, said: str = "errors") -> None:
+    parser.add_argument("--quiet", action="store_true", help=f"say nothing on standard error but {said}")
 
 
-def shown(given: argparse.Namespace) -> AbstractContextManager[None]:
+def progress_shown(given: argparse.Namespace) -> AbstractContextManager[None]:
     """Show the progress of the work inside, unless --quiet is given.
 
     A terminal has one line that is redrawn and then gone, and whatever is printed inside would mingle with

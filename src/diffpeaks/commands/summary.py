@@ -31,8 +31,3 @@ def size(n_bytes: int) -> str:
     if n_bytes < 2**20:
         return f"{n_bytes / 2**10:.1f} KiB"
     return f"{n_bytes / 2**20:.1f} MiB" if n_bytes < 2**30 else f"{n_bytes / 2**30:.1f} GiB"
-
-
-def finite_or_none(value: float | None) -> float | None:
-    """JSON has no infinity; where a bound is infinite there is none."""
-    return None if value is None or value in (float("inf"), float("-inf")) else float(value)

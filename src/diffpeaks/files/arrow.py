@@ -41,19 +41,21 @@ def feather(file: BinaryIO) -> _Opened:
 def read(source: Source, wanted: Wanted, opener: _Opener) -> Samples:
     with _opened(source, opener) as (names, read_columns):
         chosen = chosen_columns(source, names, wanted)
-        table = read_columns(chosen + ([] if wanted.id is None else [wanted.id]))
+        table = read_columns(list(dict.fromkeys([*chosen, *wanted.no_numbers])))
     blocks = [_block(source, name, table.column(name)) for name in chosen]
     columns = tuple(name for of_block, _ in blocks for name in of_block)
     X = np.concatenate([numbers for _, numbers in blocks], axis=1)
-    if wanted.id is None:
-        return Samples(X, columns)
-    return Samples(X, columns, Ids(wanted.id, _values(source, wanted.id, table.column(wanted.id))))
+    ids = None
+    if wanted.id is not None:
+        ids = Ids(wanted.id, _present(source, wanted.id, table.column(wanted.id)))
+    return Samples(X, columns, ids, {name: _values(table.column(name)) for name in wanted.beside})
 
 
 def column(source: Source, choice: Choice, opener: _Opener) -> NDArray[Any]:
     with _opened(source, opener) as (names, read_columns):
         name = one_of(source, names, choice, "column")
-        return _values(source, name, read_columns([name]).column(name))
+        values = read_columns([name]).column(name)
+        return _values(values) if choice.may_miss else _present(source, name, values)
 
 
 def write_parquet(file: BinaryIO, results: Results, origin: Path | None) -> None:
@@ -112,10 +114,15 @@ def _lists(source: Source, name: str, values: Any) -> NDArray[Any]:
     return flat.reshape(len(values), lengths[0] if len(values) else 0)
 
 
-def _values(source: Source, name: str, values: Any) -> NDArray[Any]:
+def _present(source: Source, name: str, values: Any) -> NDArray[Any]:
     """Ids and labels of any kind, but none that is missing."""
     _check_present(source, name, values)
-    if extra(*EXTRA).types.is_integer(values.type):
+    return _values(values)
+
+
+def _values(values: Any) -> NDArray[Any]:
+    """Values of any kind, None where one is missing."""
+    if extra(*EXTRA).types.is_integer(values.type) and not values.null_count:
         return values.to_numpy()
     column = np.empty(len(values), object)  # numpy has no strings of any length, and no times of all kinds
     column[:] = values.to_pylist()

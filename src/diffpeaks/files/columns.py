@@ -17,11 +17,11 @@ def check_names(source: Source, names: Sequence[str]) -> None:
 
 
 def chosen_columns(source: Source, names: Sequence[str], wanted: Wanted) -> list[str]:
-    """The columns of numbers, in the order of the patterns, then of the file; the id is none of them."""
+    """The columns of numbers, in the order of the patterns, then of the file, without `wanted.no_numbers`."""
     check_names(source, names)
-    if wanted.id is not None:
-        check_column(source, names, wanted.id)
-    others = [name for name in names if name != wanted.id]
+    for name in wanted.no_numbers:
+        check_column(source, names, name)
+    others = [name for name in names if name not in wanted.no_numbers]
     if not wanted.columns:
         found = others
     else:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
@@ -32,6 +33,7 @@ class Wanted(NamedTuple):
     key : name of the array where a file has several
     width : number of features where a file does not say
     header : whether the first line of a text names the columns; None refuses to guess
+    beside : names of columns of any values, to be read along with the points
     """
 
     columns: tuple[str, ...] = ()
@@ -39,6 +41,12 @@ class Wanted(NamedTuple):
     key: str | None = None
     width: int | None = None
     header: bool | None = None
+    beside: tuple[str, ...] = ()
+
+    @property
+    def no_numbers(self) -> tuple[str, ...]:
+        """The id and what is read beside it: columns that are no points unless they are named as such."""
+        return tuple(dict.fromkeys((*([] if self.id is None else [self.id]), *self.beside)))
 
 
 class Choice(NamedTuple):
@@ -49,11 +57,13 @@ class Choice(NamedTuple):
     name : what it is called; None stands for the only one
     option : the option that names it
     beside : one that it is not, unless it is named
+    may_miss : whether values may be missing
     """
 
     name: str | None
     option: str
     beside: str | None = None
+    may_miss: bool = False
 
 
 class Ids(NamedTuple):
@@ -64,11 +74,15 @@ class Ids(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """The points of a file, the names of their columns where it has any, and their ids."""
+    """The points of a file, the names of their columns where it has any, their ids, and what is beside them.
+
+    Of `beside` a value that is missing is None, NaN or an empty text.
+    """
 
     X: Any
     columns: tuple[str, ...] | None = None
     ids: Ids | None = None
+    beside: Mapping[str, NDArray[Any]] = MappingProxyType({})
 
 
 def check_present(name: str) -> None:

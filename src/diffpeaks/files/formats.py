@@ -12,7 +12,7 @@ from diffpeaks.files.contract import Format
 def _text(suffix: str, delimiter: str) -> Format:
     return Format(
         (suffix,),
-        ("columns", "id", "header"),
+        ("columns", "id", "header", "beside"),
         partial(text.read, delimiter=delimiter),
         partial(text.column, delimiter=delimiter),
         partial(text.write, delimiter=delimiter),
@@ -27,7 +27,7 @@ FORMATS = {
     "tsv": _text(".tsv", "\t"),
     "parquet": Format(
         (".parquet",),
-        ("columns", "id"),
+        ("columns", "id", "beside"),
         partial(arrow.read, opener=arrow.parquet),
         partial(arrow.column, opener=arrow.parquet),
         arrow.write_parquet,
@@ -36,7 +36,7 @@ FORMATS = {
     ),
     "arrow": Format(
         (".arrow", ".feather", ".arrows"),
-        ("columns", "id"),
+        ("columns", "id", "beside"),
         partial(arrow.read, opener=arrow.feather),
         partial(arrow.column, opener=arrow.feather),
         needs=arrow.EXTRA,
@@ -44,7 +44,7 @@ FORMATS = {
     "bin": Format((".bin",), ("width",), raw.read, raw.column),
     "h5ad": Format(
         (".h5ad",),
-        ("key", "id"),
+        ("key", "id", "beside"),
         h5ad.read,
         h5ad.column,
         h5ad.write,

@@ -30,10 +30,13 @@ def read(source: Source, wanted: Wanted) -> Samples:
         obs = read_elem(h5["obs"])
     if hasattr(X, "to_numpy"):  # obsm may hold tables
         X = X.to_numpy()
+    for name in wanted.no_numbers:
+        check_column(source, list(obs.columns), name)
     if wanted.id is None:
-        return Samples(X, None, Ids(str(obs.index.name or "obs_name"), obs.index.to_numpy(object)))
-    check_column(source, list(obs.columns), wanted.id)
-    return Samples(X, None, Ids(wanted.id, np.asarray(obs[wanted.id])))
+        ids = Ids(str(obs.index.name or "obs_name"), obs.index.to_numpy(object))
+    else:
+        ids = Ids(wanted.id, np.asarray(obs[wanted.id]))
+    return Samples(X, None, ids, {name: np.asarray(obs[name]) for name in wanted.beside})
 
 
 def column(source: Source, choice: Choice) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.files.contract import STANDARD_INPUT, Choice, Format, Ids, Samples, Source, Wanted
+from diffpeaks.files.contract import STANDARD_INPUT, Choice, Format, Ids, Samples, Source, Wanted, shown
 from diffpeaks.files.formats import FORMATS, format_of
 from diffpeaks.files.numbers import as_floats, check_finite
 
@@ -54,8 +54,13 @@ def _check_wanted(name: str, wanted: Wanted, format: Format) -> None:
     """Refuse what would have no effect."""
     for field, default in Wanted._field_defaults.items():
         if getattr(wanted, field) != default and field not in format.takes:
-            takers = [other for other, found in FORMATS.items() if field in found.takes]
-            raise ValueError(f"--{field} has no effect on {name!r}; it is for {', '.join(takers)}")
+            takers = ", ".join(other for other, found in FORMATS.items() if field in found.takes)
+            if field == "beside":
+                raise ValueError(
+                    f"{name!r} has no columns beside the points, but {shown(wanted.beside)} are asked for; "
+                    f"only {takers} have; name a table of them with --captions"
+                )
+            raise ValueError(f"--{field} has no effect on {name!r}; it is for {takers}")
     format.check_installed()
 
 
@@ -75,12 +80,14 @@ def _stacked(names: Sequence[str], parts: list[Samples]) -> Samples:
         _check_same_columns(names[0], first, name, part)
     blocks = [part.X for part in parts]
     X = sp.vstack(blocks, "csr") if any(map(sp.issparse, blocks)) else np.concatenate(blocks)
+    beside = {name: np.concatenate([part.beside[name] for part in parts]) for name in first.beside}
     ids = [part.ids for part in parts if part.ids is not None]
     if not ids:
-        return Samples(X, first.columns)
+        return Samples(X, first.columns, None, beside)
     if len(ids) < len(parts):
         raise ValueError(f"some of the files {list(names)} have ids and others have none; cluster them apart")
-    return Samples(X, first.columns, Ids(ids[0].name, np.concatenate([found.values for found in ids])))
+    of_all = Ids(ids[0].name, np.concatenate([found.values for found in ids]))
+    return Samples(X, first.columns, of_all, beside)
 
 
 def _check_same_columns(first_name: str, first: Samples, name: str, part: Samples) -> None:

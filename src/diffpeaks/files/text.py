@@ -23,10 +23,11 @@ def read(source: Source, wanted: Wanted, delimiter: str) -> Samples:
     with _table(source, delimiter, wanted.header) as table:
         chosen = chosen_columns(source, table.names, wanted)
         places = [table.names.index(name) for name in chosen]
-        id_place = None if wanted.id is None else table.names.index(wanted.id)
-        X, ids = table.numbers(places, id_place)
-    columns = tuple(chosen) if table.is_named else None
-    return Samples(X, columns, None if wanted.id is None else Ids(wanted.id, _as_text(ids)))
+        X, texts = table.numbers(places, [table.names.index(name) for name in wanted.no_numbers])
+    found = dict(zip(wanted.no_numbers, map(_as_text, texts), strict=True))
+    ids = None if wanted.id is None else Ids(wanted.id, found[wanted.id])
+    beside = {name: found[name] for name in wanted.beside}
+    return Samples(X, tuple(chosen) if table.is_named else None, ids, beside)
 
 
 def column(source: Source, choice: Choice, delimiter: str) -> NDArray[Any]:
@@ -94,17 +95,20 @@ class _Table:
             yield cells
             row += 1
 
-    def numbers(self, places: Sequence[int], id_place: int | None) -> tuple[NDArray[np.float64], list[str]]:
-        """The numbers at these places of each row, NaN where there is nothing, and the texts of the ids."""
-        values, ids = array("d"), []
+    def numbers(
+        self, places: Sequence[int], text_places: Sequence[int]
+    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+        """The numbers at these places of each row, NaN where there is nothing, and the texts at those."""
+        values = array("d")
+        texts: list[list[str]] = [[] for _ in text_places]
         first, *others = places
         pick = itemgetter(first, *others) if others else itemgetter(slice(first, first + 1))
         for row, cells in enumerate(self):
             plain = _plain_numbers(pick(cells))
             values.extend(plain or [self._number(row, place, cells[place]) for place in places])
-            if id_place is not None:
-                ids.append(cells[id_place])
-        return np.frombuffer(values, np.float64).reshape(-1, len(places)), ids
+            for column, place in zip(texts, text_places, strict=True):
+                column.append(cells[place])
+        return np.frombuffer(values, np.float64).reshape(-1, len(places)), texts
 
     def _number(self, row: int, place: int, cell: str) -> float:
         if not cell.strip():

@@ -15,11 +15,11 @@ from diffpeaks._native import (
     QueriesDoubleAlong,
     QueriesFloat,
 )
-from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import Measure
 from diffpeaks.neighbors.coordinates import NO_TAILS, Coordinates, padded
 from diffpeaks.neighbors.kernel import kernel_name
 from diffpeaks.order import NO_POINT
+from diffpeaks.rows import offsets
 
 SAMPLE_PER_CELL = 16
 _ROUNDS = 2

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import first_equal, sort_rows
 from diffpeaks._validation import n_threads
-from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import Neighbors, first_of_rows
+from diffpeaks.rows import offsets
 
 _BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import kd_tree, sort_rows
 from diffpeaks._validation import check_graph_size
-from diffpeaks.graph import offsets
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, check_representable
 from diffpeaks.progress import loop_stage
+from diffpeaks.rows import offsets
 
 if TYPE_CHECKING:
     from diffpeaks._native import KDTree

@@ -1,0 +1,75 @@
+"""The pages of the API: every public name, in the order in which a user meets it."""
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import diffpeaks
+
+# public names that are not listed here are put under "Other"
+SECTIONS = {
+    "Clusterers": ["DensityPeaks", "DensityDBSCAN"],
+    "Densities": [
+        "KernelDiffusion",
+        "NaiveDensity",
+        "LocalContrast",
+        "SharedNeighborDensity",
+    ],
+    "Neighbours": ["neighbor_graph", "NeighborGraph", "ApproximateSearch", "plan", "Plan"],
+    "By hand": ["explore", "Merge", "Split", "edited"],
+    "Other": ["ReScale", "NOISE", "ConvergenceError"],
+}
+# values have no docstring of their own
+CONSTANTS = {
+    "diffpeaks.NOISE": "The label of samples without a cluster, -1.",
+    "diffpeaks.baselines.BASELINES": "The methods to compare with, by name: what makes each.",
+    "diffpeaks.datasets.UCI_NAMES": "The names that `load_uci` takes.",
+}
+# what methods and attributes give back
+RESULTS = [
+    "cuts.Cut",
+    "peaks.PeakForest",
+    "explanation.Explanation",
+    "explanation.Reason",
+    "hierarchy.Hierarchy",
+    "hierarchy.Merges",
+    "hierarchy.Scale",
+    "sweeps.Sweep",
+    "metrics.Scores",
+    "plotting.density.Grid",
+]
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """The full names of what a module offers."""
+    return [f"{module.__name__}.{name}" for name in module.__all__]
+
+
+def sections() -> dict[str, list[str]]:
+    """Titles, and the full names below them."""
+    found = {title: [f"diffpeaks.{name}" for name in names] for title, names in SECTIONS.items()}
+    named = {name for names in found.values() for name in names}
+    found["Other"] += [name for name in public_names(diffpeaks) if name not in named]
+    found["Results"] = [f"diffpeaks.{name}" for name in RESULTS]
+    for room in diffpeaks._ROOMS:
+        module = import_module(f"diffpeaks.{room}")
+        found[module.__name__] = [name for name in public_names(module) if name not in found["Results"]]
+    return found
+
+
+def write_pages(folder: Path) -> None:
+    """The page that lists them; autosummary makes a page for each from its docstring."""
+    lines = ["API reference", "=============", ""]
+    for title, names in sections().items():
+        is_room = title.startswith("diffpeaks.")
+        heading = f"``{title}``" if is_room else title
+        lines += [heading, "-" * len(heading), ""]
+        lines += [import_module(title).__doc__ or "", ""] if is_room else []
+        lines += [".. autosummary::", "   :toctree: .", "   :nosignatures:", ""]
+        lines += [f"   ~{name}" for name in names if name not in CONSTANTS] + [""]
+        for name in CONSTANTS.keys() & {*names}:
+            lines += [f".. py:data:: {name}", "", f"   {CONSTANTS[name]}", ""]
+    folder.mkdir(exist_ok=True)
+    page, text = folder / "index.rst", "\n".join(lines)
+    if not page.exists() or page.read_text() != text:  # one that is written again is built again
+        page.write_text(text)

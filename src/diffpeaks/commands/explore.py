@@ -1,0 +1,76 @@
+"""`diffpeaks explore IN...`: a page in the browser in which the cut is moved by hand."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.commands.captions import add_captions, captions_of
+from diffpeaks.commands.inputs import add_inputs
+from diffpeaks.commands.mapping import add_map, map_of
+from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.progress import add_quiet, progress_shown
+from diffpeaks.commands.results import with_ids
+from diffpeaks.commands.shown import add_model, check_shown, shown_samples, title_of
+from diffpeaks.explorer import Explorer, explore
+from diffpeaks.files import Samples, check_destination, write_results
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_inputs(parser, are_needed=False)
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", help="where the labels go when the page is left, as in cluster"
+    )
+    add_model(parser)
+    add_quiet(parser, "errors and the address of the page")
+    page = parser.add_argument_group("the page")
+    page.add_argument("--title", help="default: the names of the files")
+    page.add_argument("--port", type=int, metavar="N", default=0, help="default: one that is free")
+    page.add_argument(
+        "--browser",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="open the page, or only print its address",
+    )
+    add_captions(parser)
+    add_map(parser)
+    add_parameters(parser)
+
+
+def run(given: argparse.Namespace) -> None:
+    check_shown(given)
+    if given.output is not None:
+        check_destination(given.output, [*given.inputs, *filter(None, [given.model])])
+    with progress_shown(given):
+        page, samples = _opened(given)
+    print(
+        f"page   {page.url}\n       for browsers on this machine; Ctrl+C ends it", file=sys.stderr, flush=True
+    )
+    page.wait()
+    if given.output is not None:
+        write_results(given.output, with_ids(samples, {"label": page.labels_}), given.inputs)
+    if not given.quiet:
+        told = "" if given.output is None else f"\nlabels {given.output}"
+        print(f"{page.code}{told}", file=sys.stderr)
+
+
+def _opened(given: argparse.Namespace) -> tuple[Explorer, Samples]:
+    """The page, and the samples that are on it."""
+    model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
+    samples = shown_samples(given, model)
+    captions = captions_of(given, samples)
+    drawn = map_of(given, samples, samples.X if given.model is None else model._points, model.metric)
+    if drawn.coordinates is None:
+        raise ValueError("--map none leaves no map to explore; use pca or umap, or give --coordinates")
+    if given.model is None:
+        model.fit(samples.X)
+    page = explore(
+        model,
+        map=drawn.coordinates,
+        captions=captions,
+        title=title_of(given),
+        open_browser=given.browser,
+        port=given.port,
+    )
+    return page, samples

@@ -1,0 +1,79 @@
+"""The map of the samples as options: how it is made, or where its coordinates are."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks.files import Samples, Wanted, read_samples
+from diffpeaks.maps import MAPS, axis_names, map_coordinates
+
+_NO_MAP = "none"
+
+
+class Map(NamedTuple):
+    """Two coordinates for each sample, or none of any, and what they are called."""
+
+    coordinates: NDArray[Any] | None
+    axis_names: tuple[str, str] = ("", "")
+
+
+def add_map(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the map").add_mutually_exclusive_group()
+    group.add_argument(
+        "--map", choices=[*MAPS, _NO_MAP], default=MAPS[0], help=f"how it is made; default: {MAPS[0]}"
+    )
+    group.add_argument(
+        "--coordinates",
+        nargs="+",
+        metavar="COLUMN",
+        help="two columns of the input that have it, or one file of two columns",
+    )
+
+
+def check_map_options(given: argparse.Namespace) -> None:
+    """Refuse before anything is read."""
+    if given.coordinates is not None and len(given.coordinates) > 2:
+        raise ValueError(f"--coordinates takes two columns or one file, not {len(given.coordinates)} names")
+    if columns_of_map(given) and not given.inputs:
+        raise ValueError(f"the columns {given.coordinates} of the map are in no file; give the input")
+
+
+def columns_of_map(given: argparse.Namespace) -> tuple[str, ...]:
+    """The columns that are to be read along with the points."""
+    is_pair = given.coordinates is not None and len(given.coordinates) == 2
+    return tuple(given.coordinates) if is_pair else ()
+
+
+def map_of(given: argparse.Namespace, samples: Samples, points: Any, metric: Any) -> Map:
+    """The map that the options ask for; what cannot be one is refused."""
+    columns = columns_of_map(given)
+    if columns:
+        places = np.column_stack([_numbers(name, samples.beside[name]) for name in columns])
+        return Map(map_coordinates(samples.X, places), (columns[0], columns[1]))
+    if given.coordinates is not None:
+        found = read_samples(given.coordinates, Wanted())
+        first, second = found.columns if found.columns and len(found.columns) == 2 else ("", "")
+        return Map(map_coordinates(samples.X, found.X), (first, second))
+    if given.map == _NO_MAP:
+        return Map(None)
+    if metric == "precomputed":
+        raise ValueError(
+            f"--map {given.map} needs points, but with --metric precomputed distances alone are known; give "
+            f"--coordinates, or --map {_NO_MAP}"
+        )
+    return Map(map_coordinates(points, given.map, metric), axis_names(points, given.map, metric))
+
+
+def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+    for row, value in enumerate(values.tolist()):
+        try:
+            is_number = np.isfinite(float(value))
+        except (TypeError, ValueError):
+            is_number = False
+        if not is_number:
+            raise ValueError(f"row {row}, column {name!r}: {value!r} is no finite number; a map needs one")
+    return values.astype(np.float64)

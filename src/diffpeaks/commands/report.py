@@ -1,0 +1,111 @@
+"""`diffpeaks report IN... -o report.html`: from files of points, or a saved model, to a page to read."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.commands.captions import add_captions, captions_of
+from diffpeaks.commands.inputs import add_inputs
+from diffpeaks.commands.mapping import add_map, map_of
+from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.progress import add_quiet, progress_shown
+from diffpeaks.commands.shown import add_model, check_shown, shown_samples, title_of
+from diffpeaks.commands.summary import add_json, rounded, size, tell
+from diffpeaks.facts import facts_of
+from diffpeaks.files import check_destination
+from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_inputs(parser, are_needed=False)
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the page, such as report.html")
+    add_model(parser)
+    add_json(parser)
+    add_quiet(parser)
+    page = parser.add_argument_group("the page")
+    page.add_argument("--title", help="default: the names of the files")
+    page.add_argument(
+        "--clusters",
+        type=int,
+        metavar="N",
+        default=N_CLUSTERS,
+        help=f"clusters that are shown in full, the largest; default: {N_CLUSTERS}",
+    )
+    page.add_argument(
+        "--members",
+        type=int,
+        metavar="N",
+        default=N_MEMBERS,
+        help=f"members of a cluster that are shown, central and doubtful each; default: {N_MEMBERS}",
+    )
+    add_captions(parser)
+    add_map(parser)
+    add_parameters(parser)
+
+
+def run(given: argparse.Namespace) -> None:
+    _check(given)
+    with progress_shown(given):
+        model, seconds = _reported(given)
+    summary = _summary(given, model, seconds)
+    tell(summary, () if given.quiet else _lines(summary), given.json)
+
+
+def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]]:
+    """The fit of which the page was written, and what the parts of the run took."""
+    start = time.perf_counter()
+    model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
+    samples = shown_samples(given, model)
+    captions = captions_of(given, samples)
+    drawn = map_of(given, samples, samples.X if given.model is None else model._points, model.metric)
+    read = time.perf_counter()
+    if given.model is None:
+        model.fit(samples.X)
+    fitted = time.perf_counter()
+    seconds = {"read": read - start, "fit": fitted - read}
+    write_report(
+        model,
+        given.output,
+        captions,
+        drawn.coordinates,
+        axis_names=drawn.axis_names,
+        title=title_of(given),
+        n_clusters=given.clusters,
+        n_members=given.members,
+        data=", ".join([*given.inputs, *filter(None, [given.model])]),
+        seconds=seconds,
+    )
+    return model, {**seconds, "write": time.perf_counter() - fitted}
+
+
+def _check(given: argparse.Namespace) -> None:
+    """Refuse what would fail after the work, or would have no effect."""
+    check_destination(given.output, [*given.inputs, *filter(None, [given.model])], is_table=False)
+    check_report(given.clusters, given.members)
+    check_shown(given)
+
+
+def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, float]) -> dict[str, Any]:
+    facts = facts_of(model)
+    return {
+        "inputs": given.inputs,
+        "model": given.model,
+        "n_samples": len(model.labels_),
+        "n_clusters": facts["n_clusters"],
+        "n_noise": facts["n_noise"],
+        "seconds": {name: rounded(value) for name, value in seconds.items()},
+        "output": given.output,
+        "output_bytes": Path(given.output).stat().st_size,
+    }
+
+
+def _lines(summary: dict[str, Any]) -> Iterator[str]:
+    yield f"points     {summary['n_samples']:,} samples"
+    yield f"clusters   {summary['n_clusters']:,}, and {summary['n_noise']:,} samples of noise"
+    yield "seconds    " + ", ".join(f"{name} {value:.2f}" for name, value in summary["seconds"].items())
+    yield f"report     {summary['output']}, {size(summary['output_bytes'])}"

@@ -1,0 +1,54 @@
+"""The Python lines that make a clustering again."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from diffpeaks.cuts import RULES, Cut
+from diffpeaks.explorer.session import POLICY, State
+
+
+def python_lines(state: State, model: Any) -> str:
+    """Lines that, run where `model` is the fitted model, leave `labels` as they are in that state."""
+    imports, arguments = _of_cut(state.cut, model)
+    at_fit = model._noise_policy()
+    for name in POLICY:
+        value = getattr(state.policy, name)
+        if value != getattr(at_fit, name):
+            arguments.append(f"{name}={value!r}")
+    lines = [f"labels = model.recut({', '.join(arguments)})"]
+    if state.edits:
+        names = sorted({type(edit).__name__ for edit in state.edits})
+        imports.append(f"from diffpeaks import {', '.join(names)}, edited")
+        told = ", ".join(map(repr, state.edits))
+        lines.append(f"labels = edited(model, labels, [{told}])")
+    return "\n".join([*imports, *lines])
+
+
+def _of_cut(cut: Cut, model: Any) -> tuple[list[str], list[str]]:
+    """Imports and arguments of `recut`: the shortest that mean this cut."""
+    if cut.peaks is not None:
+        return [], [f"peaks={list(cut.peaks)}"]
+    if cut == model.cut_:
+        return [], ["cut=model.cut_"]
+    if cut == model._cut(None, None, None):
+        return [], []
+    if cut.max_lone_link is None:
+        rules = [
+            f"{name}={_literal(getattr(cut, name))}"
+            for name in RULES
+            if getattr(cut, name) != getattr(Cut(), name)
+        ]
+        return [], rules or ["min_prominence=0.0"]
+    names = [field.name for field in fields(Cut)]
+    others = [name for name in names if getattr(cut, name) != getattr(model.cut_, name)]
+    changed = ", ".join(f"{name}={_literal(getattr(cut, name))}" for name in others)
+    return ["from dataclasses import replace"], [f"cut=replace(model.cut_, {changed})"]
+
+
+def _literal(value: float | None) -> str:
+    """A value as Python reads it back to the last bit."""
+    return 'float("inf")' if value == np.inf else repr(value)

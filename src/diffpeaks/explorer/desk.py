@@ -1,0 +1,155 @@
+"""Answers to the questions of the page, and the changes that it asks for: one at a time, each checked."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+
+from diffpeaks._validation import check_integer
+from diffpeaks.captions import PICTURE_SUFFIXES, Captions
+from diffpeaks.explorer import words
+from diffpeaks.explorer.code import python_lines
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.views import Scene, packed_clustering
+from diffpeaks.palette import N_COLORS, NOISE_COLOR, css_color
+
+MEMBERS_A_PAGE = 60
+NEIGHBORS_SHOWN = 12
+MOST_PEAKS = 50_000  # by a lasso
+BINARY = "application/octet-stream"
+_PICTURE_TYPES = {suffix: f"image/{suffix[1:]}" for suffix in PICTURE_SUFFIXES} | {".jpg": "image/jpeg"}
+_DELTA_NOTES = {
+    True: "the delta of hilltops is still looked for: they are at the top",
+    False: "the delta of hilltops is not known from this graph: they are at the top",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Bytes and what they are."""
+
+    body: bytes
+    content_type: str
+    status: HTTPStatus = HTTPStatus.OK
+
+    @classmethod
+    def of_json(cls, value: Any, status: HTTPStatus = HTTPStatus.OK) -> Self:
+        return cls(json.dumps(value, allow_nan=False).encode(), "application/json", status)
+
+
+class Desk:
+    """One session behind a lock, with everything that may be asked of it by name."""
+
+    def __init__(self, session: Session, scene: Scene, captions: Captions, title: str, map_name: str) -> None:
+        self.session = session
+        self._scene = scene
+        self._captions = captions
+        colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
+        self._about = {"title": title, "map_name": map_name, "palette": colours}
+        self._lock = Lock()
+        self.readings = {
+            "/api/scene": self._packed_scene,
+            "/api/pending": self._pending,
+            "/api/clustering": self._clustering,
+            "/api/sample": self._sample,
+            "/api/members": self._members,
+            "/api/picture": self._picture,
+            "/api/labels.csv": self._labels_csv,
+            "/api/labels.npy": self._labels_npy,
+        }
+        changes: dict[str, Callable[..., None]] = {
+            "rule": session.set_rule,
+            "score": session.set_score,
+            "policy": session.set_policy,
+            "peaks": session.choose_peaks,
+            "lasso": self._lasso,
+            "merge": session.merge,
+            "split": session.split,
+            "return": session.return_to,
+            "undo": session.undo,
+            "redo": session.redo,
+        }
+        self.changes = {f"/api/{name}": self._changing(change) for name, change in changes.items()}
+
+    def _changing(self, change: Callable[..., None]) -> Callable[..., Answer]:
+        def answered(**values: Any) -> Answer:
+            with self._lock:
+                start = time.perf_counter()
+                change(**values)
+                return self._clustering_after(start)
+
+        return answered
+
+    def _clustering(self) -> Answer:
+        with self._lock:
+            return self._clustering_after(time.perf_counter())
+
+    def _clustering_after(self, start: float) -> Answer:
+        session = self.session
+        about = words.about_clustering(session) | {"seconds": round(time.perf_counter() - start, 4)}
+        code = python_lines(session.state, session.model)
+        return Answer(packed_clustering(session, self._scene, about | {"code": code}), BINARY)
+
+    def _packed_scene(self) -> Answer:
+        model = self.session.model
+        with self._lock:
+            model.start_preparing()  # not before there is a page to look at
+            if not self._scene.is_exact and model.knows_delta:
+                self._scene = self._scene.with_exact_delta(model)
+        about = self._about | {"is_pending": self._is_pending, "delta_note": _DELTA_NOTES[self._is_pending]}
+        return Answer(self._scene.packed(about), BINARY)
+
+    def _pending(self) -> Answer:
+        """Whether it is worth asking for the scene again, later."""
+        return Answer.of_json({"is_pending": self.session.model.is_preparing})
+
+    @property
+    def _is_pending(self) -> bool:
+        model = self.session.model
+        return not self._scene.is_exact and (model.is_preparing or model.knows_delta)
+
+    def _lasso(self, polygon: Any) -> None:
+        found = self._scene.inside(polygon)
+        if not len(found):
+            raise ValueError("there is no sample inside; draw around the peaks")
+        if len(found) > MOST_PEAKS:
+            raise ValueError(
+                f"there are {len(found):,} samples inside, more than {MOST_PEAKS:,}; draw around fewer"
+            )
+        self.session.choose_peaks(found.tolist())
+
+    def _sample(self, sample: str) -> Answer:
+        with self._lock:
+            show = words.Shown(self.session, self._scene, self._captions)
+            return Answer.of_json(words.about_sample(show, int(sample), NEIGHBORS_SHOWN))
+
+    def _members(self, cluster: str, start: str = "0") -> Answer:
+        with self._lock:
+            show = words.Shown(self.session, self._scene, self._captions)
+            return Answer.of_json(words.about_cluster(show, int(cluster), int(start), MEMBERS_A_PAGE))
+
+    def _picture(self, sample: str) -> Answer:
+        """A picture that the user named; the room of captions keeps to its folder."""
+        number = check_integer("sample", int(sample), 0, self._captions.n_samples - 1)
+        path = self._captions.picture_of(number)
+        if path is None:
+            raise ValueError(f"there is no picture of sample {number}")
+        return Answer(path.read_bytes(), _PICTURE_TYPES[path.suffix.lower()])
+
+    def _labels_csv(self) -> Answer:
+        labels = self.session.labels
+        lines = [f"{row},{label}" for row, label in enumerate(labels.tolist())]
+        return Answer("\n".join(["row,label", *lines, ""]).encode(), "text/csv; charset=utf-8")
+
+    def _labels_npy(self) -> Answer:
+        file = io.BytesIO()
+        np.save(file, self.session.labels)
+        return Answer(file.getvalue(), BINARY)

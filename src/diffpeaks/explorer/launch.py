@@ -1,0 +1,131 @@
+"""`explore`: from a fitted model to a page in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from html import escape
+from threading import Thread
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.captions import Captions
+from diffpeaks.explorer.code import python_lines
+from diffpeaks.explorer.desk import Desk
+from diffpeaks.explorer.server import Server
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.views import Scene
+from diffpeaks.maps import map_coordinates
+
+_POLL_SECONDS = 0.05  # how soon the server sees that it is to stop
+
+
+class Explorer:
+    """A page that is open until `close`; labels and code are those that it shows now.
+
+    Attributes
+    ----------
+    url : str
+        The address of the page, for browsers on this machine.
+    labels_ : array of shape (n_samples,)
+    code : str
+        Python lines that make these labels from `model`.
+    """
+
+    def __init__(self, session: Session, server: Server) -> None:
+        self._session = session
+        self._server = server
+        self._thread = Thread(
+            target=server.serve_forever, args=(_POLL_SECONDS,), name="diffpeaks-explorer", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        return self._session.labels
+
+    @property
+    def code(self) -> str:
+        return python_lines(self._session.state, self._session.model)
+
+    def wait(self) -> None:
+        """Until the page is closed by `close`, or Ctrl+C is pressed."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(0.5)
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Stop answering; labels and code stay."""
+        self._server.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Explorer({self.url})"
+
+    def _repr_html_(self) -> str:
+        return f'<iframe src="{escape(self.url)}" width="100%" height="720" style="border:0"></iframe>'
+
+
+def explore(
+    estimator: Any,
+    *,
+    map: Any = "pca",
+    captions: Captions | None = None,
+    title: str = "diffpeaks",
+    open_browser: bool = True,
+    port: int = 0,
+) -> Explorer:
+    """Open a page in which the cut of a fitted model is moved by hand, on this machine alone.
+
+    Parameters
+    ----------
+    estimator : fitted DensityPeaks
+        It stays as it is; what was chosen is in `labels_` and `code` of what is returned.
+    map : {"pca", "umap"} or array of shape (n_samples, 2)
+        Where samples are drawn, as in `diffpeaks.maps.map_coordinates`; for the eye alone.
+    captions : Captions, optional
+        Names, texts, columns and pictures of samples to show.
+    title : str
+    open_browser : bool
+        Open the page; otherwise `url` says where it is.
+    port : int
+        By default one that is free.
+
+    Examples
+    --------
+    >>> from diffpeaks import DensityPeaks, explore
+    >>> model = DensityPeaks(max_link=1.5).fit([[0.0], [1.0], [5.0]])
+    >>> with explore(model, open_browser=False) as page:
+    ...     page.labels_.tolist(), page.code
+    ([0, 0, 1], 'labels = model.recut(cut=model.cut_)')
+    """
+    if not isinstance(estimator, DensityPeaks):
+        raise TypeError(f"explore takes a fitted DensityPeaks, which has a cut to move, got {estimator!r}")
+    check_is_fitted(estimator, "forest_")
+    coordinates = map_coordinates(estimator._points, map)
+    captions = Captions(len(coordinates)) if captions is None else captions
+    if captions.n_samples != len(coordinates):
+        raise ValueError(
+            f"captions are of {captions.n_samples} samples, but the model has {len(coordinates)}"
+        )
+    session = Session(estimator)
+    scene = Scene.of(session.model, coordinates)
+    desk = Desk(session, scene, captions, title, map.upper() if isinstance(map, str) else "given coordinates")
+    explorer = Explorer(session, Server(desk, port))
+    if open_browser:
+        webbrowser.open(explorer.url)
+    return explorer

@@ -1,0 +1,73 @@
+// Questions to the server. The token comes in the part of the address that browsers keep to themselves.
+
+const HEADERS = { "X-Diffpeaks-Token": location.hash.slice(1) };
+const ARRAYS = { f: Float32Array, i: Int32Array, u: Uint32Array };
+
+export class Refusal extends Error {}
+
+async function asked(path, options = {}) {
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers: { ...HEADERS, ...options.headers } });
+  } catch {
+    throw new Refusal("The server does not answer; the program that opened this page has ended.");
+  }
+  if (!response.ok) throw new Refusal((await response.json()).error);
+  return response;
+}
+
+function addressOf(path, values) {
+  const query = new URLSearchParams(values).toString();
+  return query ? `${path}?${query}` : path;
+}
+
+export async function readJson(path, values = {}) {
+  return (await asked(addressOf(path, values))).json();
+}
+
+export async function readBlob(path, values = {}) {
+  return (await asked(addressOf(path, values))).blob();
+}
+
+export async function readPacket(path) {
+  return unpacked(await (await asked(path)).arrayBuffer());
+}
+
+export async function change(name, values = {}) {
+  const headers = { "Content-Type": "application/json" };
+  const response = await asked(`/api/${name}`, { method: "POST", headers, body: JSON.stringify(values) });
+  return unpacked(await response.arrayBuffer());
+}
+
+// JSON and the arrays behind it, as one object; see views.packed.
+export function unpacked(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const { arrays, ...found } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  let place = 4 + length;
+  for (const [name, kind, size] of arrays) {
+    found[name] = new ARRAYS[kind](buffer, place, size);
+    place += 4 * size;
+  }
+  return found;
+}
+
+// One piece of work at a time. Of those that only show something the newest waits alone; others all wait.
+export class Turns {
+  #busy = false;
+  #waiting = [];
+
+  async take(work, passing = false) {
+    this.#waiting = this.#waiting.filter((other) => !other.passing);
+    this.#waiting.push({ work, passing });
+    if (this.#busy) return;
+    this.#busy = true;
+    while (this.#waiting.length) {
+      try {
+        await this.#waiting.shift().work();
+      } catch (error) {
+        reportError(error); // what fails must not keep the others waiting
+      }
+    }
+    this.#busy = false;
+  }
+}

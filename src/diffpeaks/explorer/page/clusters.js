@@ -1,0 +1,138 @@
+// The list of clusters. Only rows in view exist, as there may be many thousands.
+
+const ROW = 30; // pixels, as in style.css
+const SPARE = 6; // rows beyond the view
+
+export class ClusterList {
+  #app;
+  #element;
+  #inner;
+  #order = []; // places in the arrays of the clustering
+  #largest = 1; // the size of the largest cluster, which has the longest bar
+  #cursor = 0;
+  #anchor = 0;
+
+  constructor(element, app) {
+    this.#app = app;
+    this.#element = element;
+    this.#inner = element.appendChild(document.createElement("div"));
+    this.#inner.className = "tall";
+    element.addEventListener("scroll", () => this.#show());
+    element.addEventListener("keydown", (event) => this.#key(event));
+    element.addEventListener("click", (event) => this.#click(event));
+    new ResizeObserver(() => this.#show()).observe(element);
+    this.sorting = document.getElementById("order");
+    this.sorting.addEventListener("change", () => this.recolour());
+  }
+
+  recolour() {
+    const { clusters, sizes } = this.#app.clustering;
+    this.#order = Array.from(clusters.keys());
+    this.#largest = sizes.reduce((most, size) => Math.max(most, size), 1);
+    if (this.sorting.value === "size") this.#order.sort((a, b) => sizes[b] - sizes[a] || a - b);
+    this.#cursor = Math.min(this.#cursor, Math.max(0, this.#order.length - 1));
+    this.#inner.style.height = `${ROW * this.#order.length}px`;
+    this.#show();
+  }
+
+  // Bring a cluster into view.
+  reveal(label) {
+    const row = this.#order.findIndex((place) => this.#app.clustering.clusters[place] === label);
+    if (row < 0) return;
+    this.#cursor = this.#anchor = row;
+    this.#scrollTo(row);
+    this.#show();
+  }
+
+  #labelAt(row) {
+    return this.#app.clustering.clusters[this.#order[row]];
+  }
+
+  #show() {
+    if (!this.#app.clustering) return;
+    const first = Math.max(0, Math.floor(this.#element.scrollTop / ROW) - SPARE);
+    const last = Math.min(
+      this.#order.length,
+      Math.ceil((this.#element.scrollTop + this.#element.clientHeight) / ROW) + SPARE,
+    );
+    const rows = [];
+    for (let row = first; row < last; row += 1) rows.push(this.#row(row));
+    this.#inner.replaceChildren(...rows);
+    const active = rows.some((row) => row.id === `cluster-row-${this.#cursor}`);
+    if (active) this.#element.setAttribute("aria-activedescendant", `cluster-row-${this.#cursor}`);
+    else this.#element.removeAttribute("aria-activedescendant");
+  }
+
+  #row(row) {
+    const { clustering, colours, chosen } = this.#app;
+    const place = this.#order[row];
+    const label = clustering.clusters[place];
+    const element = document.createElement("div");
+    element.id = `cluster-row-${row}`;
+    element.className = "row";
+    element.setAttribute("role", "option");
+    element.setAttribute("aria-selected", String(chosen.has(label)));
+    element.setAttribute("aria-posinset", String(row + 1));
+    element.setAttribute("aria-setsize", String(this.#order.length));
+    element.classList.toggle("cursor", row === this.#cursor);
+    element.dataset.row = row;
+    element.style.top = `${ROW * row}px`;
+    const dot = part("dot", "");
+    dot.style.background = colours.css(label);
+    const bar = part("share", "");
+    const filled = bar.appendChild(part("filled", ""));
+    filled.style.width = `${(100 * clustering.sizes[place]) / this.#largest}%`;
+    filled.style.background = colours.css(label);
+    element.append(dot, part("label", String(label)), bar, part("size", clustering.sizes[place].toLocaleString("en")));
+    return element;
+  }
+
+  #click(event) {
+    const element = event.target.closest(".row");
+    if (!element) return;
+    const row = Number(element.dataset.row);
+    this.#chooseRow(row, event.ctrlKey || event.metaKey, event.shiftKey);
+  }
+
+  #chooseRow(row, more, range) {
+    this.#cursor = row;
+    if (range) {
+      const [low, high] = [Math.min(row, this.#anchor), Math.max(row, this.#anchor)];
+      const labels = [];
+      for (let place = low; place <= high; place += 1) labels.push(this.#labelAt(place));
+      this.#app.chooseAll(labels);
+      return;
+    }
+    this.#anchor = row;
+    this.#app.choose(this.#labelAt(row), more);
+  }
+
+  #key(event) {
+    const page = Math.max(1, Math.floor(this.#element.clientHeight / ROW) - 1);
+    const last = this.#order.length - 1;
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -last, End: last }[event.key];
+    const isChoice = event.key === " " || event.key === "Enter";
+    if ((step === undefined && !isChoice) || last < 0) return;
+    event.preventDefault();
+    if (isChoice) {
+      this.#chooseRow(this.#cursor, event.key === " ", false);
+      return;
+    }
+    const row = Math.min(last, Math.max(0, this.#cursor + step));
+    this.#scrollTo(row);
+    this.#chooseRow(row, false, event.shiftKey);
+  }
+
+  #scrollTo(row) {
+    const { scrollTop, clientHeight } = this.#element;
+    if (ROW * row < scrollTop) this.#element.scrollTop = ROW * row;
+    else if (ROW * (row + 1) > scrollTop + clientHeight) this.#element.scrollTop = ROW * (row + 1) - clientHeight;
+  }
+}
+
+function part(name, text) {
+  const element = document.createElement("span");
+  element.className = name;
+  element.textContent = text;
+  return element;
+}

@@ -1,0 +1,163 @@
+"""HTTP on loopback: files of the page from a fixed list, and questions to the desk for whoever has the token.
+
+The token is in the part of the address that browsers keep to themselves, and scripts send it in a header:
+no cookie, so that no other page can make a browser send it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from diffpeaks.explorer.desk import Answer, Desk
+
+TOKEN_HEADER = "X-Diffpeaks-Token"
+MOST_BYTES = 4 * 2**20  # of a question
+PAGE = files("diffpeaks.explorer") / "page"
+_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+    "vert": "text/plain",
+    "frag": "text/plain",
+}
+PAGE_FILES = {
+    f"/{entry.name}": f"{_TYPES[entry.name.rpartition('.')[2]]}; charset=utf-8"
+    for entry in PAGE.iterdir()
+    if entry.name.rpartition(".")[2] in _TYPES
+}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
+)
+_ALWAYS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one desk on 127.0.0.1, and on no other address."""
+
+    daemon_threads = True
+
+    def __init__(self, desk: Desk, port: int = 0) -> None:
+        self.desk = desk
+        self.token = secrets.token_urlsafe(24)
+        self.has_ended = False
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    def end(self) -> None:
+        """Answer nobody from now on."""
+        self.has_ended = True
+        self.shutdown()
+        self.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/#{self.token}"
+
+    @property
+    def hosts(self) -> set[str]:
+        return {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
+
+
+class _RefusedError(Exception):
+    def __init__(self, status: HTTPStatus, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "diffpeaks", ""
+    timeout = 60  # of a connection on which nothing is asked
+
+    def do_GET(self) -> None:
+        self._answer(self._read)
+
+    def do_POST(self) -> None:
+        self._answer(self._change)
+
+    def _answer(self, work: Any) -> None:
+        if self.server.has_ended:  # but connections that were open still ask
+            self.close_connection = True
+            return
+        try:
+            self._check_origin()
+            answer = work()
+        except _RefusedError as refusal:
+            self.close_connection = True  # what was not read of the question must not be taken for another
+            answer = Answer.of_json({"error": str(refusal)}, refusal.status)
+        except (ValueError, TypeError, KeyError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            answer = Answer.of_json({"error": reason}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        self._send(answer)
+
+    def _read(self) -> Answer:
+        asked = urlsplit(self.path)
+        name = "/index.html" if asked.path == "/" else asked.path
+        if name in PAGE_FILES:
+            return Answer((PAGE / name[1:]).read_bytes(), PAGE_FILES[name])
+        self._check_token()
+        values = {key: found[-1] for key, found in parse_qs(asked.query).items()}
+        return self._of_desk(self.server.desk.readings, asked.path, values)
+
+    def _change(self) -> Answer:
+        self._check_token()
+        if self.headers.get_content_type() != "application/json":
+            raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a change is sent as application/json")
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit() or int(length) > MOST_BYTES:
+            raise _RefusedError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a change has at most {MOST_BYTES} bytes"
+            )
+        values = json.loads(self.rfile.read(int(length)))
+        if not isinstance(values, dict):
+            raise ValueError("a change is a JSON object")
+        return self._of_desk(self.server.desk.changes, self.path, values)
+
+    def _of_desk(self, offered: dict[str, Any], path: str, values: dict[str, Any]) -> Answer:
+        if path not in offered:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing of that name")
+        return offered[path](**values)
+
+    def _check_origin(self) -> None:
+        """Refuse what another site may have made a browser ask: by other names, or from other origins."""
+        hosts = self.server.hosts
+        if self.headers.get("Host") not in hosts:
+            raise _RefusedError(HTTPStatus.FORBIDDEN, "this server answers to its own address only")
+        origin = self.headers.get("Origin")
+        if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+            raise _RefusedError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
+
+    def _check_token(self) -> None:
+        given = self.headers.get(TOKEN_HEADER, "")
+        if not hmac.compare_digest(given.encode(), self.server.token.encode()):
+            raise _RefusedError(
+                HTTPStatus.FORBIDDEN, "the token is missing or wrong; open the address that was printed"
+            )
+
+    def _send(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        headers = _ALWAYS | {"Content-Type": answer.content_type, "Content-Length": str(len(answer.body))}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: a terminal is for the program that started the server."""

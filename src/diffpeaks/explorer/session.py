@@ -1,0 +1,186 @@
+"""What is looked at: a fitted model, the cut that it has now, edits by hand, and the way back.
+
+Pure Python: no page and no server. The model itself never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks._validation import check_integer
+from diffpeaks.cuts import RULES, Cut
+from diffpeaks.edits import Edit, Merge, Split
+from diffpeaks.explorer.clustering import Clustering, Cuts, KeepingPeaks
+from diffpeaks.noise import NoisePolicy
+
+MOST_STEPS_BACK = 200
+POLICY = tuple(field.name for field in fields(NoisePolicy))
+
+
+@dataclass(frozen=True)
+class State:
+    """A cut, what is noise, and the edits that follow: all that decides the labels."""
+
+    cut: Cut
+    policy: NoisePolicy
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass
+class History:
+    """States that were left, to go back to and forth again."""
+
+    past: list[State] = field(default_factory=list)
+    future: list[State] = field(default_factory=list)
+
+    def leave(self, state: State) -> None:
+        self.past = [*self.past, state][-MOST_STEPS_BACK:]
+        self.future = []
+
+
+class Session:
+    """The clustering now, how it came to be, and every way to change it.
+
+    A change that is refused changes nothing. With `keep=False` it is shown only: while a line is dragged,
+    what lies between its ends is no step to go back to.
+    """
+
+    def __init__(self, model: DensityPeaks) -> None:
+        self.model = KeepingPeaks.of(model)
+        self._cuts = Cuts(self.model)
+        self._history = History()
+        self._kept = self._state = State(model.cut_, model._noise_policy())
+        self._score: NDArray[np.float64] | None = None
+        self.notes: list[str] = []
+        self.now = self._cuts.clustering(self._state.cut, self._state.policy, ())
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def automatic(self) -> Cut:
+        """The cut that is chosen from the data."""
+        return self.model._cut(None, None, None)
+
+    def set_rule(self, name: str, value: float | None, keep: bool = True) -> None:
+        """One rule of the cut takes another value; None takes it away.
+
+        The number of clusters starts alone, as in `recut(n_clusters=...)`: a cut chosen from the data would
+        leave it few samples to choose from. What is set after it says who may be a peak. When it is taken
+        away and no rule is left, the automatic cut is back; peaks chosen by hand give way to any rule.
+        """
+        if name not in RULES:
+            raise ValueError(f"rule {name!r} is unknown; use one of {', '.join(RULES)}")
+        cut = self._state.cut if self._state.cut.peaks is None else Cut()
+        rule: dict[str, Any] = {name: getattr(Cut(), name) if value is None else value}
+        if name == "n_clusters" and value is not None and cut.n_clusters is None:
+            cut = Cut()
+        cut = replace(cut, **rule)
+        if name == "n_clusters" and cut == Cut():
+            cut = self.automatic
+        self._change(replace(self._state, cut=cut), keep)
+
+    def set_score(self, least: float, keep: bool = True) -> None:
+        """As many clusters as samples have that density x delta, or a larger one."""
+        if self._score is None:
+            complete = self.model._complete_forest()
+            best = self.model._best_first()[1:]  # without the densest, a peak anyway
+            self._score = (self.model.density_[best] * complete.delta[best])[::-1]
+        n_above = len(self._score) - int(np.searchsorted(self._score, least))
+        self.set_rule("n_clusters", 1 + n_above, keep)
+
+    def set_policy(self, keep: bool = True, **policy: Any) -> None:
+        """What is noise, and what becomes of it: `halo`, `min_cluster_size`, `noise`."""
+        unknown = sorted(set(policy) - set(POLICY))
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is unknown; use {', '.join(POLICY)}")
+        given = vars(self._state.policy) | policy
+        self._change(replace(self._state, policy=self.model._noise_policy(**given)), keep)
+
+    def choose_peaks(self, samples: Sequence[int]) -> None:
+        """These samples are the peaks; the densest of all, which must be one, is added and that is said."""
+        densest = int(np.argmin(self.model.forest_.rank))
+        n_samples = len(self.model.density_)
+        chosen = tuple(dict.fromkeys(check_integer("peak", sample, 0, n_samples - 1) for sample in samples))
+        added = densest not in chosen
+        if added:
+            chosen = (*chosen, densest)
+        self._change(replace(self._state, cut=Cut(peaks=chosen)))
+        if added:
+            self.notes.append(f"sample {densest}, the densest of all, was added to the peaks")
+
+    def merge(self, clusters: Sequence[int]) -> None:
+        """Make one of these clusters, by their labels now."""
+        self._edit(Merge(tuple(self._peak(cluster) for cluster in clusters)))
+
+    def split(self, cluster: int) -> None:
+        """Take the most prominent hill out of a cluster, by its label now."""
+        self._edit(Split(self._peak(cluster)))
+
+    def return_to(self, what: str) -> None:
+        """To the cut that is chosen from the data, or to that of the fit; edits are left behind."""
+        cuts = {"automatic": lambda: self.automatic, "fit": lambda: self.model.cut_}
+        if what not in cuts:
+            raise ValueError(f"{what!r} is unknown; use 'automatic' or 'fit'")
+        self._change(
+            State(cuts[what](), self._state.policy if what == "automatic" else self.model._noise_policy())
+        )
+
+    def undo(self) -> None:
+        self._go(self._history.past, self._history.future, "undo")
+
+    def redo(self) -> None:
+        self._go(self._history.future, self._history.past, "redo")
+
+    @property
+    def can(self) -> dict[str, bool]:
+        return {"undo": bool(self._history.past), "redo": bool(self._history.future)}
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        return self.now.labels
+
+    def _peak(self, cluster: int) -> int:
+        if not 0 <= cluster < len(self.now.peaks):
+            raise ValueError(f"cluster {cluster} is unknown; there are {len(self.now.peaks)}")
+        return int(self.now.peaks[cluster])
+
+    def _edit(self, edit: Edit) -> None:
+        self._change(replace(self._state, edits=(*self._state.edits, edit)), may_drop=False)
+
+    def _change(self, state: State, keep: bool = True, may_drop: bool = True) -> None:
+        """Take a state. Edits that mean nothing after another cut are dropped, and that is said."""
+        self.notes = []
+        now, edits = self._with_edits(state, may_drop)
+        self.now, self._state = now, replace(state, edits=edits)
+        if keep and self._state != self._kept:
+            self._history.leave(self._kept)
+            self._kept = self._state
+
+    def _with_edits(self, state: State, may_drop: bool) -> tuple[Clustering, tuple[Edit, ...]]:
+        if not may_drop:
+            return self._cuts.clustering(state.cut, state.policy, state.edits), state.edits
+        kept: tuple[Edit, ...] = ()
+        now = self._cuts.clustering(state.cut, state.policy, ())
+        for edit in state.edits:
+            try:
+                now = self._cuts.clustering(state.cut, state.policy, (*kept, edit))
+                kept = (*kept, edit)
+            except ValueError as error:
+                self.notes.append(f"dropped: {error}")
+        return now, kept
+
+    def _go(self, source: list[State], target: list[State], word: str) -> None:
+        if not source:
+            raise ValueError(f"there is nothing to {word}")
+        target.append(self._kept)
+        self.notes = []
+        self._kept = self._state = source.pop()
+        self.now = self._cuts.clustering(self._state.cut, self._state.policy, self._state.edits)

@@ -1,0 +1,159 @@
+"""What the page says about clusterings, samples and clusters, as plain values for JSON."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from diffpeaks._validation import check_integer
+from diffpeaks.captions import Captions
+from diffpeaks.cuts import RULES
+from diffpeaks.explanation import Explanation, Reason
+from diffpeaks.explorer.session import POLICY, Session
+from diffpeaks.explorer.views import Scene
+from diffpeaks.order import NOISE
+
+_REASONS = {
+    Reason.PEAK: "the peak of its cluster",
+    Reason.LINKED: "denser neighbours lead to the peak",
+    Reason.LONE: "too far from all for a link; it follows most of its neighbours",
+    Reason.ABSORBED: "denser neighbours lead to a lower hill, which is handed over a saddle",
+    Reason.HALO: "halo: less dense than the densest border sample of its cluster",
+    Reason.SMALL_CLUSTER: "its cluster is too small",
+}
+
+
+def about_clustering(session: Session) -> dict[str, Any]:
+    """The cut, what it did, and what can be done next."""
+    state, now = session.state, session.now
+    n_samples, n_clusters = len(now.labels), len(now.peaks)
+    return {
+        "cut": {name: finite(getattr(state.cut, name)) for name in RULES},
+        "policy": {name: getattr(state.policy, name) for name in POLICY},
+        "n_clusters": n_clusters,
+        "n_noise": now.n_noise,
+        "n_samples": n_samples,
+        "by_hand": state.cut.peaks is not None,
+        "n_edits": len(state.edits),
+        "is_automatic": state.cut == session.automatic,
+        "is_of_fit": state.cut == session.model.cut_,
+        "can": session.can,
+        "notes": session.notes,
+        "told": f"{_counted(n_clusters, 'cluster')}, {_share(now.n_noise, n_samples)} noise",
+        "cut_told": _cut_in_words(session),
+    }
+
+
+def _cut_in_words(session: Session) -> str:
+    state = session.state
+    cut = state.cut
+    told = []
+    if cut.peaks is not None:
+        told.append(f"{_counted(len(cut.peaks), 'peak')} chosen by hand")
+    if cut.n_clusters is not None:
+        told.append(f"the {cut.n_clusters:,} largest density x delta")
+    if np.isfinite(cut.max_link):
+        told.append(f"links shorter than {cut.max_link:.4g}")
+    if cut.min_prominence > 0:
+        told.append(f"hills that rise {cut.min_prominence:.4g}")
+    rules = " and ".join(told) or "every hill"
+    if cut == session.automatic:
+        rules += " (chosen from the data)"
+    elif cut == session.model.cut_:
+        rules += " (as fitted)"
+    if state.policy.halo:
+        rules += "; without halo"
+    if state.policy.min_cluster_size > 1:
+        rules += f"; at least {state.policy.min_cluster_size:,} samples"
+    if state.edits:
+        rules += f"; {_counted(len(state.edits), 'edit')} by hand"
+    return rules
+
+
+class Shown(NamedTuple):
+    """What is asked about: the clustering now, where samples are drawn, and what else is known of them."""
+
+    session: Session
+    scene: Scene
+    captions: Captions
+
+    def sample(self, sample: int) -> dict[str, Any]:
+        return {
+            "sample": int(sample),
+            "label": int(self.session.labels[sample]),
+            "map": self.scene.on_map[sample].tolist(),
+            "graph": self.scene.in_graph[sample].tolist(),
+            "caption": {
+                "name": self.captions.name_of(sample),
+                "text": self.captions.text_of(sample),
+                "metadata": self.captions.metadata_of(sample),
+                "picture": self.captions.picture_of(sample) is not None,
+            },
+        }
+
+
+def about_sample(show: Shown, sample: int, n_neighbors: int) -> dict[str, Any]:
+    """Why a sample is where it is: the path to its peak, and its neighbours."""
+    session = show.session
+    found = session.now.model.explain(sample)
+    graph = session.model.graph_
+    row = slice(graph.indptr[sample] + 1, graph.indptr[sample + 1])  # without itself
+    near = zip(graph.indices[row][:n_neighbors].tolist(), graph.distances[row].tolist(), strict=False)
+    return show.sample(sample) | {
+        "reason": _why(found, session),
+        "density": found.density,
+        "delta": finite(found.delta),
+        "prominence": finite(found.prominence),
+        "meets": _meets(found, show),
+        "path": [show.sample(passed) for passed in found.path],
+        "saddles": list(found.saddles),
+        "neighbors": [show.sample(other) | {"distance": distance} for other, distance in near],
+        "n_neighbors": int(row.stop - row.start),
+    }
+
+
+def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict[str, Any]:
+    """A page of the members of a cluster, densest first."""
+    now = show.session.now
+    check_integer("cluster", cluster, 0, len(now.peaks) - 1)
+    members = np.flatnonzero(now.labels == cluster)
+    members = members[np.argsort(now.model.forest_.rank[members])]
+    density = now.model.density_
+    page = members[max(0, start) :][:n_members].tolist()
+    peak = int(now.peaks[cluster])
+    return {
+        "cluster": cluster,
+        "size": len(members),
+        "peak": show.sample(peak),
+        "prominence": finite(now.model.forest_.prominence[peak]),
+        "start": start,
+        "members_a_page": n_members,
+        "members": [show.sample(member) | {"density": float(density[member])} for member in page],
+    }
+
+
+def _why(found: Explanation, session: Session) -> str:
+    told = _REASONS[found.reason]
+    return f"{told}; edited by hand after that" if session.state.edits else told
+
+
+def _meets(found: Explanation, show: Shown) -> str | None:
+    if found.next_saddle is None:
+        return None
+    label = show.session.labels[show.session.now.model.forest_.crossing[found.peak]]
+    other = "noise" if label == NOISE else f"cluster {label}"
+    return f"{other} at sample {show.captions.name_of(found.next_saddle)}"
+
+
+def finite(value: float | None) -> float | None:
+    """JSON has no infinity; None stands for it."""
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _share(part: int, whole: int) -> str:
+    return "no" if part == 0 else f"{100 * part / whole:.1f}%"

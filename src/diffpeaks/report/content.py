@@ -1,0 +1,158 @@
+"""What a page says of clusters and their members, as plain values; how it looks is for the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.captions import Captions
+from diffpeaks.members import Members
+from diffpeaks.order import NOISE
+from diffpeaks.palette import css_color
+from diffpeaks.report.thumbnails import thumbnail
+
+MOST_ROWS = 1000  # of the table of clusters that are not shown in full
+_LONGEST_TEXT = 320  # characters
+
+
+@dataclass(frozen=True)
+class Member:
+    """A sample; `probability` and `next_label` of one that is doubtful."""
+
+    name: str
+    text: str
+    metadata: dict[str, str]
+    picture: str | None
+    probability: float | None = None
+    next_label: int | None = None
+    next_color: str | None = None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster, or noise, with those of its members that are shown."""
+
+    label: int
+    color: str
+    size: int
+    share: float
+    share_of_largest: float
+    prominence: float
+    certainty: float
+    central: list[Member]
+    doubtful: list[Member] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """The clusters for which a page has no room: how many, their samples, and the size of the largest."""
+
+    n_clusters: int
+    n_samples: int
+    largest: int
+
+
+class Content:
+    """All that is said of the clusters of a fit.
+
+    Parameters
+    ----------
+    model, members, captions : the fit, who is in its clusters, and what is known of samples
+    n_clusters : int
+        How many clusters are shown in full, the largest.
+    n_members : int
+        How many members of either kind are shown of each.
+    """
+
+    def __init__(
+        self, model: DensityPeaks, members: Members, captions: Captions, n_clusters: int, n_members: int
+    ) -> None:
+        self._members, self._captions = members, captions
+        self._prominence = model.forest_.prominence[model.peak_indices_]
+        self._n_members = n_members
+        order = members.largest_first()
+        self._in_full = order[:n_clusters]
+        self._in_table = order[n_clusters : n_clusters + MOST_ROWS]
+        self._on_page = {*self._in_full.tolist(), *self._in_table.tolist()}
+        self._left_out = order[n_clusters + MOST_ROWS :]
+
+    def clusters(self) -> Iterator[Cluster]:
+        """Those that are shown in full, largest first."""
+        for label in self._in_full.tolist():
+            yield self._cluster(label, self._n_members, self._n_members)
+
+    def table(self) -> Iterator[Cluster]:
+        """The next ones, each with its most central member."""
+        for label in self._in_table.tolist():
+            yield self._cluster(label, 1, 0)
+
+    def remainder(self) -> Remainder | None:
+        if not len(self._left_out):
+            return None
+        sizes = self._members.sizes[self._left_out]
+        return Remainder(len(sizes), int(sizes.sum()), int(sizes.max()))
+
+    def has(self, label: int) -> bool:
+        """Whether a cluster is on the page."""
+        return label in self._on_page
+
+    def noise(self) -> Cluster | None:
+        return self._cluster(NOISE, self._n_members, 0) if self._members.n_noise else None
+
+    def _cluster(self, label: int, n_central: int, n_doubtful: int) -> Cluster:
+        members = self._members
+        size = members.n_noise if label == NOISE else int(members.sizes[label])
+        doubts = members.doubtful(label, n_doubtful) if n_doubtful else []
+        return Cluster(
+            label=label,
+            color=css_color(label),
+            size=size,
+            share=size / self._captions.n_samples,
+            share_of_largest=size / max(size, int(members.sizes.max(initial=1))),
+            prominence=0.0 if label == NOISE else float(self._prominence[label]),
+            certainty=members.mean_probability(label),
+            central=[self._member(sample) for sample in members.central(label, n_central).tolist()],
+            doubtful=[
+                self._member(
+                    doubt.sample,
+                    probability=doubt.probability,
+                    next_label=doubt.next_label,
+                    next_color=css_color(doubt.next_label),
+                )
+                for doubt in doubts
+            ],
+        )
+
+    def _member(self, sample: int, **doubt: Any) -> Member:
+        captions = self._captions
+        metadata = {name: _shortened(value) for name, value in captions.metadata_of(sample).items() if value}
+        return Member(
+            name=_shortened(captions.name_of(sample)),
+            text=_shortened(captions.text_of(sample)),
+            metadata=metadata,
+            picture=thumbnail(captions.picture_of(sample)),
+            **doubt,
+        )
+
+
+def key_figures(model: DensityPeaks, members: Members) -> dict[str, Any]:
+    """The numbers at the head of the page."""
+    sizes = members.sizes
+    return {
+        "n_samples": len(model.labels_),
+        "n_clusters": len(sizes),
+        "n_noise": members.n_noise,
+        "noise_share": members.n_noise / len(model.labels_),
+        "largest": int(sizes.max(initial=0)),
+        "median": float(np.median(sizes)) if len(sizes) else 0.0,
+    }
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a long text, on one line."""
+    line = " ".join(text[: 2 * _LONGEST_TEXT].split())
+    return line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 1].rstrip() + "\u2026"

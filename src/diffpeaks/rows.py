@@ -1,0 +1,45 @@
+"""Rows that lie one after the other in flat arrays: where they start, and how much of them is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BLOCK_ENTRIES = 1 << 17  # a block of rows and its temporaries stay in the processor's cache
+
+
+def offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each row starts in flat arrays, and where the last one ends."""
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def share_of(lengths: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+    """How much of rows of these lengths is that share, but no fewer than the point itself and one more."""
+    return np.maximum(np.rint(share * lengths).astype(np.int64), np.minimum(lengths, 2))
+
+
+def row_blocks(indptr: NDArray[np.int64]) -> Iterator[tuple[slice, slice]]:
+    """Consecutive (rows, entries) slices, small enough that temporaries of a block are cheap."""
+    first, n_rows = 0, len(indptr) - 1
+    while first < n_rows:
+        goal = indptr[first] + _BLOCK_ENTRIES
+        last = max(first + 1, int(np.searchsorted(indptr, goal, side="right")) - 1)
+        yield slice(first, last), slice(int(indptr[first]), int(indptr[last]))
+        first = last
+
+
+def row_prefixes(
+    indptr: NDArray[np.int64], lengths: NDArray[np.int64], *columns: NDArray[Any]
+) -> tuple[NDArray[Any], ...]:
+    """The offsets and columns of the rows that keep only so many of their first entries."""
+    kept, degrees = offsets(lengths), np.diff(indptr)
+    if kept[-1] == indptr[-1]:
+        return kept, *columns
+    if np.all(degrees == degrees[0]) and np.all(lengths == lengths[0]):
+        table = (len(degrees), int(degrees[0]))
+        return kept, *(column.reshape(table)[:, : lengths[0]].ravel() for column in columns)
+    entries = np.arange(kept[-1]) + np.repeat(indptr[:-1] - kept[:-1], lengths)
+    return kept, *(column[entries] for column in columns)

@@ -1,0 +1,93 @@
+"""`diffpeaks explore` shows what was fitted or saved, and writes what was chosen when the page is left."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from clouds import general_position
+
+import diffpeaks
+from diffpeaks import DensityDBSCAN, DensityPeaks
+from diffpeaks.cli import main
+from diffpeaks.commands import progress
+from diffpeaks.explorer import Explorer
+
+X = general_position(0, 120)
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    """Pages that were waited for; the user cuts into four clusters and leaves."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"p{i}" for i in range(len(X))]
+    pd.DataFrame(X, columns=["x", "y"]).assign(name=names).to_csv("points.csv", index=False)
+    shown = []
+
+    def wait(page):
+        page._session.set_rule("n_clusters", 4)
+        shown.append(page)
+        page.close()
+
+    monkeypatch.setattr(Explorer, "wait", wait)
+    monkeypatch.setattr("webbrowser.open", lambda url: pytest.fail("the browser was opened"))
+    return shown
+
+
+def test_what_was_chosen_is_written(pages, capsys):
+    given = ["explore", "points.csv", "--id", "name", "--no-browser", "-o", "out.csv", "--text", "name"]
+    assert main(given) == 0
+    told = capsys.readouterr().err
+    assert pages[0].url in told
+    assert "labels = model.recut(n_clusters=4)" in told
+    found = pd.read_csv("out.csv")
+    assert found["name"].tolist() == [f"p{i}" for i in range(len(X))]
+    assert found["label"].tolist() == DensityPeaks().fit(X).recut(n_clusters=4).tolist()
+    assert pages[0]._server.desk._captions.text_of(3) == "p3"
+
+
+def test_progress_is_shown_until_the_page_is_open(pages, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_LASTING", 0.0)
+    given = ["explore", "points.csv", "--id", "name", "--no-browser", "-o", "out.csv"]
+    assert main(given) == 0
+    stages, _, after = capsys.readouterr().err.partition("page   ")
+    assert [line.partition(":")[0] for line in stages.splitlines()][:3] == ["reading", "map", "points"]
+    assert after.splitlines()[-1] == "labels out.csv"
+    assert main([*given, "--quiet"]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == f"page   {pages[1].url}"
+
+
+def test_a_saved_model_is_shown(pages):
+    model = DensityPeaks(halo=True).fit(X)
+    model.save("points.model")
+    assert main(["explore", "--model", "points.model", "--no-browser", "-o", "out.npy"]) == 0
+    np.testing.assert_array_equal(np.load("out.npy"), model.recut(n_clusters=4))
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ([], "no points"),
+        (["points.csv", "--id", "name", "--map", "none"], "no map"),
+        (["points.csv", "--id", "name", "-o", "points.csv"], "points.csv"),
+        (["--model", "missing.model"], "missing.model"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(pages, capsys, given, reason):
+    assert main(["explore", "--no-browser", *given]) == 2
+    assert reason in capsys.readouterr().err
+    assert pages == []
+
+
+def test_other_clusterers_are_refused():
+    with pytest.raises(TypeError, match="DensityPeaks"):
+        diffpeaks.explore(DensityDBSCAN().fit(X), open_browser=False)
+
+
+def test_interrupting_ends_the_page(monkeypatch):
+    page = diffpeaks.explore(DensityPeaks().fit(X), open_browser=False)
+
+    def interrupted(timeout):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(page._thread, "join", interrupted)
+    page.wait()
+    assert page._server.has_ended

@@ -1,0 +1,221 @@
+"""The server answers its own page on this machine alone, and serves its own files and nothing beside."""
+
+import http.client
+import io
+import json
+import os
+from urllib.request import Request, urlopen
+
+import numpy as np
+import pytest
+from clouds import general_position
+from refusals import refuses
+from test_explorer_views import unpacked
+
+import diffpeaks
+from diffpeaks import DensityPeaks
+from diffpeaks.captions import Captions, Pictures
+from diffpeaks.explorer.server import MOST_BYTES, PAGE_FILES, TOKEN_HEADER
+
+X = general_position(4, 220)
+MODEL = DensityPeaks().fit(X)
+PIXEL = b"\x89PNG\r\n\x1a\n" + b"0" * 20
+
+
+@pytest.fixture
+def page(tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    (folder / "0.png").write_bytes(PIXEL)
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    os.symlink(tmp_path / "secret.png", folder / "1.png")
+    pictures = Pictures(str(folder), np.arange(220))
+    with diffpeaks.explore(MODEL, captions=Captions(220, pictures=pictures), open_browser=False) as opened:
+        yield opened
+
+
+def asked(page, path, method="GET", body=None, **headers):
+    """(status, headers, body) of one question, with the token unless it is given otherwise."""
+    server = page._server
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    sent = {TOKEN_HEADER: server.token} | {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body, {name: value for name, value in sent.items() if value is not None})
+    answer = connection.getresponse()
+    found = answer.status, dict(answer.getheaders()), answer.read()
+    connection.close()
+    return found
+
+
+def change(page, name, /, **values):
+    status, _, body = asked(page, f"/api/{name}", "POST", json.dumps(values), Content_Type="application/json")
+    return status, json.loads(body) if status != 200 else unpacked(body)
+
+
+def test_it_listens_on_loopback_alone(page):
+    assert page._server.server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("name", ["/", *PAGE_FILES])
+def test_files_of_the_page_are_served_with_strict_headers(page, name):
+    status, headers, body = asked(page, name, X_Diffpeaks_Token=None)
+    assert status == 200
+    assert body
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http:" not in policy.split("frame-ancestors")[0]
+
+
+@pytest.mark.parametrize("host", ["example.com", "evil.localhost:80", "127.0.0.1", "0.0.0.0:80", ""])
+def test_other_hosts_are_refused(page, host):
+    for path in ("/", "/api/clustering"):
+        assert asked(page, path, Host=host)[0] == 403
+
+
+@pytest.mark.parametrize("origin", ["http://example.com", "null", "https://127.0.0.1", "http://localhost:1"])
+def test_other_origins_are_refused(page, origin):
+    assert asked(page, "/api/clustering", Origin=origin)[0] == 403
+    assert asked(page, "/api/undo", "POST", "{}", Origin=origin, Content_Type="application/json")[0] == 403
+
+
+def test_its_own_names_are_answered(page):
+    port = page._server.server_port
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}"):
+        assert asked(page, "/api/clustering", Host=host, Origin=f"http://{host}")[0] == 200
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "é".encode("latin-1")])
+def test_nothing_is_told_without_the_token(page, token):
+    for path in ("/api/scene", "/api/clustering", "/api/sample?sample=0", "/api/labels.csv", "/api/nothing"):
+        assert asked(page, path, X_Diffpeaks_Token=token)[0] == 403
+    before = page.labels_
+    sent = {"X_Diffpeaks_Token": token, "Content_Type": "application/json"}
+    assert asked(page, "/api/split", "POST", '{"cluster": 0}', **sent)[0] == 403
+    assert page.labels_ is before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../server.py",
+        "/..%2fserver.py",
+        "/page/../../server.py",
+        "//etc/passwd",
+        "/%2e%2e/%2e%2e/session.py",
+        "/README.md",
+        "/index.html/",
+        "/etc/passwd",
+        "/api/../server.py",
+        "/api/picture/../../secret.png",
+        "http://example.com/index.html",
+    ],
+)
+def test_nothing_else_is_served(page, path):
+    status, _, body = asked(page, path)
+    assert status in (404, 422) or path.startswith("http://example.com")  # whose path is that of a page file
+    assert b"secret" not in body
+    assert b"import" not in body or status == 200
+
+
+def test_pictures_are_those_of_the_folder_alone(page):
+    status, headers, body = asked(page, "/api/picture?sample=0")
+    assert (status, headers["Content-Type"], body) == (200, "image/png", PIXEL)
+    for sample in ("1", "2", "-1", "220", "../secret", "0/../../secret.png", ""):
+        status, _, body = asked(page, f"/api/picture?sample={sample}")
+        assert status == 422
+        assert b"secret" not in body or b"leaves the folder" in body or b"invalid literal" in body
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"])
+def test_other_methods_are_refused(page, method):
+    assert asked(page, "/api/undo", method)[0] == 501
+
+
+def test_a_change_must_be_json_of_a_modest_size(page):
+    assert asked(page, "/api/undo", "POST", "{}", Content_Type="text/plain")[0] == 415
+    assert asked(page, "/api/undo", "POST", "{", Content_Type="application/json")[0] == 422
+    assert asked(page, "/api/undo", "POST", "[]", Content_Type="application/json")[0] == 422
+    long = {"Content_Type": "application/json", "Content_Length": str(MOST_BYTES + 1)}
+    assert asked(page, "/api/undo", "POST", "{}", **long)[0] == 413
+    assert (
+        asked(page, "/api/undo", "POST", "{}", Content_Type="application/json", Content_Length="-1")[0] == 413
+    )
+    assert asked(page, "/api/undo")[0] == 404  # what changes something is not read
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("rule", {"name": "n_clusters", "value": 0}),
+        ("rule", {"name": "__class__", "value": 1}),
+        ("rule", {"name": "n_clusters", "value": "3"}),
+        ("rule", {}),
+        ("rule", {"name": "n_clusters", "value": 2, "other": 1}),
+        ("policy", {"halo": "yes"}),
+        ("merge", {"clusters": "01"}),
+        ("merge", {"clusters": 3}),
+        ("split", {"cluster": None}),
+        ("lasso", {"polygon": []}),
+        ("lasso", {"polygon": [["a", 0], [1, 1], [2, 2]]}),
+        ("peaks", {"samples": [1.5, "x"]}),
+        ("score", {"least": None}),
+        ("nothing", {}),
+    ],
+)
+def test_bad_changes_are_refused_in_words_and_change_nothing(page, name, values):
+    before = page.labels_
+    status, found = change(page, name, **values)
+    assert status in (404, 422)
+    assert found["error"]
+    assert page.labels_ is before
+
+
+def test_changes_are_those_of_the_session(page):
+    status, found = change(page, "rule", name="n_clusters", value=6)
+    assert status == 200
+    np.testing.assert_array_equal(page.labels_, MODEL.recut(n_clusters=6))
+    assert page.code == found["code"] == "labels = model.recut(n_clusters=6)"
+    assert change(page, "merge", clusters=[0, 3])[1]["n_clusters"] == 5
+    assert change(page, "undo")[1]["n_clusters"] == 6
+    csv = asked(page, "/api/labels.csv")[2].decode().splitlines()
+    assert csv[0] == "row,label"
+    assert [int(line.split(",")[1]) for line in csv[1:]] == page.labels_.tolist()
+    np.testing.assert_array_equal(np.load(io.BytesIO(asked(page, "/api/labels.npy")[2])), page.labels_)
+
+
+def test_a_lasso_chooses_peaks_and_is_not_endless(page, monkeypatch):
+    whole = [[-99, -99], [99, -99], [99, 99], [-99, 99]]
+    monkeypatch.setattr("diffpeaks.explorer.desk.MOST_PEAKS", 219)
+    status, found = change(page, "lasso", polygon=whole)
+    assert status == 422
+    assert "220 samples inside, more than 219" in found["error"]
+    monkeypatch.undo()
+    assert change(page, "lasso", polygon=whole)[1]["n_clusters"] == 220
+
+
+def test_the_address_opens_and_closes():
+    page = diffpeaks.explore(MODEL, open_browser=False, title='<script>"')
+    address, _, token = page.url.partition("#")
+    assert token not in address
+    assert urlopen(Request(address)).status == 200
+    html = page._repr_html_()
+    assert html.startswith("<iframe")
+    assert page.url in html
+    page.close()
+    page.close()
+    with pytest.raises(OSError, match="refused"):
+        urlopen(address)
+    np.testing.assert_array_equal(page.labels_, MODEL.labels_)
+
+
+def test_explore_refuses_captions_of_other_samples():
+    with refuses("captions|3 samples|220"):
+        diffpeaks.explore(MODEL, captions=Captions(3), open_browser=False)
+
+
+def test_the_browser_is_opened_at_the_address(monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    with diffpeaks.explore(MODEL) as page:
+        assert opened == [page.url]

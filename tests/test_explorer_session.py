@@ -1,0 +1,236 @@
+"""What the explorer shows is what Python gives: `recut`, `edited`, and the lines that it prints."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from clouds import clouds, general_position
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from refusals import refuses
+
+from diffpeaks import DensityPeaks, Merge, Split, edited, neighbor_graph
+from diffpeaks.cuts import Cut
+from diffpeaks.explorer.code import python_lines
+from diffpeaks.explorer.session import MOST_STEPS_BACK, Session
+from diffpeaks.explorer.words import about_clustering
+
+X = general_position(4, 220)
+MODEL = DensityPeaks().fit(X)
+
+
+def labels_of_code(session, model):
+    names = {"model": model}
+    exec(python_lines(session.state, session.model), names)
+    return names["labels"]
+
+
+def check(session, model):
+    """Lists, peaks and lines agree with the labels."""
+    labels = session.labels
+    np.testing.assert_array_equal(labels_of_code(session, model), labels)
+    n_clusters = len(session.now.peaks)
+    assert n_clusters == labels.max(initial=-1) + 1
+    np.testing.assert_array_equal(labels[session.now.peaks], np.arange(n_clusters))
+    np.testing.assert_array_equal(session.now.sizes, np.bincount(labels[labels >= 0], minlength=n_clusters))
+    assert session.now.n_noise == np.count_nonzero(labels == -1)
+
+
+rules = st.one_of(
+    st.tuples(st.just("n_clusters"), st.one_of(st.none(), st.integers(1, 6))),
+    st.tuples(st.just("max_link"), st.sampled_from([None, 0.4, 1.0, 3.0, 60.0])),
+    st.tuples(st.just("min_prominence"), st.sampled_from([None, 0.0, 0.2, 1.0, np.inf])),
+)
+policies = st.fixed_dictionaries(
+    {},
+    optional={
+        "halo": st.booleans(),
+        "min_cluster_size": st.integers(1, 3),
+        "noise": st.sampled_from(["keep", "assign", "singletons"]),
+    },
+)
+samples = st.integers(0, 10**6)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("set_rule"), rules),
+        st.tuples(st.just("set_policy"), policies),
+        st.tuples(st.just("choose_peaks"), st.lists(samples, max_size=3)),
+        st.tuples(st.just("merge"), st.lists(samples, min_size=2, max_size=3)),
+        st.tuples(st.just("split"), samples),
+        st.tuples(st.sampled_from(["undo", "redo"]), st.none()),
+        st.tuples(st.just("return_to"), st.sampled_from(["automatic", "fit"])),
+    ),
+    max_size=6,
+)
+
+
+def take(session, step, n_samples):
+    name, value = step
+    n_clusters = max(1, len(session.now.peaks))
+    calls = {
+        "set_rule": lambda: session.set_rule(*value),
+        "set_policy": lambda: session.set_policy(**value),
+        "choose_peaks": lambda: session.choose_peaks([sample % n_samples for sample in value]),
+        "merge": lambda: session.merge([sample % n_clusters for sample in value]),
+        "split": lambda: session.split(value % n_clusters),
+        "return_to": lambda: session.return_to(value),
+        "undo": session.undo,
+        "redo": session.redo,
+    }
+    calls[name]()
+
+
+@settings(max_examples=120)
+@given(points=clouds(min_samples=3), steps=steps, params=policies)
+def test_whatever_is_done_the_lines_make_the_labels(points, steps, params):
+    try:
+        model = DensityPeaks(n_neighbors=min(len(points), 6), **params).fit(points)
+    except ValueError:  # a policy that leaves no cluster
+        return
+    session = Session(model)
+    check(session, model)
+    for step in steps:
+        before = session.state, session.labels
+        try:
+            take(session, step, len(points))
+        except ValueError:
+            assert session.state == before[0]
+            assert session.labels is before[1]
+        check(session, model)
+    while session.can["undo"]:
+        session.undo()
+    np.testing.assert_array_equal(session.labels, model.labels_)
+
+
+def test_rules_combine_as_in_a_cut():
+    session = Session(MODEL)
+    session.set_rule("min_prominence", 0.1)
+    np.testing.assert_array_equal(session.labels, MODEL.recut(cut=replace(MODEL.cut_, min_prominence=0.1)))
+    session.set_rule("max_link", 0.8)
+    cut = replace(MODEL.cut_, min_prominence=0.1, max_link=0.8)
+    np.testing.assert_array_equal(session.labels, MODEL.recut(cut=cut))
+    session.set_rule("n_clusters", 3)  # begins alone, then others say who may be a peak
+    np.testing.assert_array_equal(session.labels, MODEL.recut(n_clusters=3))
+    session.set_rule("min_prominence", 0.01)
+    np.testing.assert_array_equal(session.labels, MODEL.recut(n_clusters=3, min_prominence=0.01))
+    session.set_rule("min_prominence", None)
+    session.set_rule("n_clusters", None)
+    assert session.state.cut == MODEL.cut_
+
+
+def test_edits_stay_while_the_cut_moves_and_are_dropped_when_they_mean_nothing():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 4)
+    session.merge([0, 1])
+    assert len(session.now.peaks) == 3
+    session.set_rule("n_clusters", 5)
+    expected = edited(MODEL, MODEL.recut(n_clusters=5), session.state.edits)
+    np.testing.assert_array_equal(session.labels, expected)
+    session.split(0)
+    assert [type(edit) for edit in session.state.edits] == [Merge, Split]
+    session.set_rule("n_clusters", len(X))
+    assert [type(edit) for edit in session.state.edits] == [Merge]
+    assert any("dropped" in note for note in session.notes)
+
+
+def test_what_passes_is_no_step_to_go_back_to():
+    session = Session(MODEL)
+    for value in (0.1, 0.2, 0.3):
+        session.set_rule("min_prominence", value, keep=False)
+    session.set_rule("min_prominence", 0.3)
+    session.undo()
+    assert session.state.cut == MODEL.cut_
+    assert session.can == {"undo": False, "redo": True}
+    session.redo()
+    assert session.state.cut.min_prominence == 0.3
+    with refuses("nothing to redo"):
+        session.redo()
+
+
+def test_steps_back_are_limited():
+    session = Session(MODEL)
+    for step in range(MOST_STEPS_BACK + 20):
+        session.set_rule("min_prominence", 1.0 + step)
+    count = 0
+    while session.can["undo"]:
+        session.undo()
+        count += 1
+    assert count == MOST_STEPS_BACK
+
+
+def test_a_score_counts_peaks():
+    density, delta = MODEL.decision_graph()
+    known = np.isfinite(delta)
+    session = Session(MODEL)
+    for least in (0.5, 1.0, float(np.sort(density[known] * delta[known])[-3])):
+        session.set_score(least)
+        assert session.state.cut == Cut(
+            n_clusters=1 + np.count_nonzero(density[known] * delta[known] >= least)
+        )
+
+
+def test_the_densest_sample_is_added_to_peaks_and_that_is_said():
+    densest = int(np.argmin(MODEL.forest_.rank))
+    session = Session(MODEL)
+    session.choose_peaks([(densest + 1) % len(X)])
+    assert densest in session.state.cut.peaks
+    assert any(f"sample {densest}" in note for note in session.notes)
+    session.choose_peaks([densest])
+    assert session.notes == []
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda s: s.set_rule("radius", 1.0), "radius|n_clusters"),
+        (lambda s: s.set_rule("n_clusters", 0), "n_clusters"),
+        (lambda s: s.set_rule("n_clusters", "3"), "n_clusters"),
+        (lambda s: s.set_rule("max_link", -1.0), "max_link"),
+        (lambda s: s.set_rule("min_prominence", float("nan")), "min_prominence"),
+        (lambda s: s.set_policy(fate="keep"), "fate|halo"),
+        (lambda s: s.set_policy(min_cluster_size=0), "min_cluster_size"),
+        (lambda s: s.merge([0, 99]), "cluster 99|there are"),
+        (lambda s: s.split(-1), "cluster -1"),
+        (lambda s: s.return_to("yesterday"), "yesterday|automatic"),
+        (lambda s: s.choose_peaks([10**6]), "1000000"),
+        (lambda s: s.undo(), "nothing to undo"),
+    ],
+)
+def test_refusals_change_nothing(call, words):
+    session = Session(MODEL)
+    with refuses(words):
+        call(session)
+    assert session.labels is MODEL.labels_
+    assert not session.can["undo"]
+
+
+def test_a_graph_without_far_distances_refuses_numbers_of_clusters_alone():
+    points = np.concatenate([X, X + 500.0])
+    model = DensityPeaks(metric="precomputed").fit(neighbor_graph(points, 10))
+    session = Session(model)
+    with refuses("precomputed"):
+        session.set_rule("n_clusters", 3)
+    session.set_rule("min_prominence", 0.2)
+    np.testing.assert_array_equal(session.labels, model.recut(cut=replace(model.cut_, min_prominence=0.2)))
+
+
+def test_the_model_stays_as_it_is():
+    model = DensityPeaks().fit(X)
+    before = dict(vars(model))
+    session = Session(model)
+    session.set_rule("n_clusters", 4)
+    session.split(0)
+    del before["_complete"]  # which any cut by number keeps
+    assert all(vars(model)[name] is value for name, value in before.items())
+
+
+def test_the_status_says_what_the_cut_did():
+    session = Session(MODEL)
+    told = about_clustering(session)
+    assert told["told"] == f"{MODEL.n_clusters_} clusters, no noise"
+    assert "chosen from the data" in told["cut_told"]
+    session.set_rule("n_clusters", 1)
+    session.set_policy(halo=True, min_cluster_size=3)
+    told = about_clustering(session)
+    assert told["told"].startswith("1 cluster, ")
+    assert told["cut_told"] == "the 1 largest density x delta; without halo; at least 3 samples"
