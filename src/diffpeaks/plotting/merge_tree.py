@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.facts import counted
 from diffpeaks.hierarchy import Hierarchy
 from diffpeaks.palette import cluster_colors
-from diffpeaks.plotting._style import LINE_COLOR, Display, check_offers, counted, size_in_points
+from diffpeaks.plotting._style import LINE_COLOR, Display, check_offers, size_in_points
 
 
 def fitted_hierarchy(estimator: DensityPeaks, max_link: float | None, display: type[Display]) -> Hierarchy:
