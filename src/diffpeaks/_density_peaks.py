@@ -158,7 +158,7 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
             the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
         self._points = points_of(self, X)
-        self._places = self._settled_places(sample_weight)
+        self._places = Places.seen_by(self.density, self._points, sample_weight)
         default = KernelDiffusion(self._places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
         self.density_estimator_ = fitted_density(
             self.density, default, self, self._places.points, self._places.weights
@@ -177,16 +177,6 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
         self.n_clusters_ = len(self.peak_indices_)
         return self
-
-    def _settled_places(self, sample_weight: Any) -> Places:
-        """The default density sees distinct samples, others each sample as it is."""
-        if self.density is None:
-            return Places.distinct(self._points, sample_weight)
-        if sample_weight is not None:
-            raise ValueError(
-                f"sample_weight is given, but density={self.density!r} counts samples; use density=None"
-            )
-        return Places(self._points)
 
     def recut(
         self,
@@ -294,12 +284,9 @@ class DensityPeaks(PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
         return settled(clusters, is_noise, policy.noise, forest.rank, self._links_out_of)
 
     def _noise(self, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-        longest = self._longest_link(cut)
-        return noise_in(labels, policy, lambda: without_halo(labels, self._linked(), self.density_, longest))
-
-    def _longest_link(self, cut: Cut) -> float:
-        """What a link must stay below; with `n_clusters` the cut says who may be a peak instead."""
-        return np.inf if cut.is_of_all_samples else cut.max_link
+        return noise_in(
+            labels, policy, lambda: without_halo(labels, self._linked(), self.density_, cut.longest_link)
+        )
 
     def _links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
         complete = self._complete_forest()
