@@ -29,7 +29,7 @@ for ax, values, name in (
     order = np.argsort(-values if ax is axes[0] else values)  # what stands out on top
     drawn = ax.scatter(*X[order].T, c=values[order], s=12, cmap="viridis", vmin=0, vmax=1)
     figure.colorbar(drawn, ax=ax, label=name)
-    ax.set(xlabel="feature 0", ylabel="feature 1", aspect="equal")
+    ax.set(xlabel="first feature", ylabel="second feature", aspect="equal")
 plt.show()
 
 # %%

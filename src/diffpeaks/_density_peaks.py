@@ -156,19 +156,16 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
             the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
         self._points = points_of(self, X)
-        self._places, self.smoothing_ = self._smoothed(self._settled_places(sample_weight))
+        self._places, self.smoothing_ = self._smoothed(
+            Places.seen_by(self.density, self._points, sample_weight)
+        )
         places, self._by_default = self._places, self.density is None
         default = KernelDiffusion(places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
         self.density_estimator_ = fitted_density(
-            self.density,
-            default,
-            self,
-            places.points,
-            places.weights,
-            places.graph if self._by_default else None,
+            self.density, default, self, places.points, places.weights, places.graph
         )
-        self.graph_ = self._places.graph_of_samples(self.density_estimator_.graph_)
-        self.density_ = self._places.of_samples(self.density_estimator_.density_)
+        self.graph_ = places.graph_of_samples(self.density_estimator_.graph_)
+        self.density_ = places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
         self._fitted = {name: getattr(self, name) for name in at_fit}
         self._complete = self._automatic = None
@@ -179,16 +176,6 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
         self.n_clusters_ = len(self.peak_indices_)
         return self
-
-    def _settled_places(self, sample_weight: Any) -> Places:
-        """The default density sees distinct samples, others each sample as it is."""
-        if self.density is None:
-            return Places.distinct(self._points, sample_weight)
-        if sample_weight is not None:
-            raise ValueError(
-                f"sample_weight is given, but density={self.density!r} counts samples; use density=None"
-            )
-        return Places(self._points)
 
     def _smoothed(self, places: Places) -> tuple[Places, Smoothing | None]:
         if self.smooth == "auto" and (self.density is not None or self.max_link is not None):

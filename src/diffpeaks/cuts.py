@@ -61,6 +61,11 @@ class Cut:
         """Whether any sample may be a peak, and links are as long as need be, as in a complete forest."""
         return self.n_clusters is not None or self.peaks is not None
 
+    @property
+    def longest_link(self) -> float:
+        """What a link must stay below; where any sample may be a peak, nothing."""
+        return np.inf if self.is_of_all_samples else self.max_link
+
 
 def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
     """Refuse two ways to cut at once, and a cut that is none."""

@@ -46,8 +46,8 @@ def _finite_or_none(value: float | None) -> float | None:
 
 
 def neighbors_told(facts: dict[str, Any]) -> str:
-    counted = [] if facts["n_neighbors"] is None else [f"{facts['n_neighbors']} for each sample"]
-    return " and ".join(counted + ([] if facts["radius"] is None else [f"within {facts['radius']:.4g}"]))
+    number = [] if facts["n_neighbors"] is None else [f"{facts['n_neighbors']} for each sample"]
+    return " and ".join(number + ([] if facts["radius"] is None else [f"within {facts['radius']:.4g}"]))
 
 
 def recall_told(facts: dict[str, Any]) -> str:
@@ -63,3 +63,13 @@ def cut_told(facts: dict[str, Any]) -> str:
     bounds = {name: value for name, value in cut.items() if name != "automatic" and value}
     told = ", ".join(f"{name} {value:.4g}" for name, value in bounds.items()) or "none"
     return f"{told} (chosen from the data)" if cut["automatic"] else told
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things in words.
+
+    >>> from diffpeaks.facts import counted
+    >>> counted(1, "peak"), counted(2000, "peak")
+    ('1 peak', '2,000 peaks')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -137,12 +137,9 @@ class HillCuts:
         return settled(clusters, is_noise, policy.noise, forest.rank, self._links_out_of)
 
     def _noise(self: Any, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-        longest = self._longest_link(cut)
-        return noise_in(labels, policy, lambda: without_halo(labels, self._linked(), self.density_, longest))
-
-    def _longest_link(self: Any, cut: Cut) -> float:
-        """What a link must stay below; with `n_clusters` the cut says who may be a peak instead."""
-        return np.inf if cut.is_of_all_samples else cut.max_link
+        return noise_in(
+            labels, policy, lambda: without_halo(labels, self._linked(), self.density_, cut.longest_link)
+        )
 
     def _links_out_of(self: Any, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
         complete = self._complete_forest()

@@ -79,7 +79,7 @@ class PeakInsights:
             density,
             self._places.of_first(self.labels_),
             NEAREST_SHARE if self._by_default else 1.0,
-            self._longest_link(self.cut_),
+            self.cut_.longest_link,
             self.cut_.max_lone_link or 0.0,
             at_least=int(self.cut_.is_of_all_samples),
         )
@@ -111,7 +111,7 @@ class PeakInsights:
         if not self._fitted["halo"] or self._fitted["noise"] == "assign":
             return HillRule(density, self._places.of_first(self.labels_))
         before, noise = self._found_before_noise()
-        border = border_density(before.labels, self._linked(), self.density_, self._longest_link(self.cut_))
+        border = border_density(before.labels, self._linked(), self.density_, self.cut_.longest_link)
         numbers = np.where(noise.small[before.peaks], NOISE, self.labels_[before.peaks])
         return HillRule(density, self._places.of_first(before.labels), border, numbers)
 

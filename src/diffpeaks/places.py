@@ -47,6 +47,17 @@ class Places:
     graph: NeighborGraph | None = None
 
     @classmethod
+    def seen_by(cls, density: Any, points: PointSet | GivenGraph, sample_weight: Any = None) -> Self:
+        """Those of distinct samples for the default density, None; others see each sample as it is."""
+        if density is None:
+            return cls.distinct(points, sample_weight)
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight is given, but density={density!r} counts samples; use density=None"
+            )
+        return cls(points)
+
+    @classmethod
     @stage("places")
     def distinct(cls, points: PointSet | GivenGraph, sample_weight: Any = None) -> Self:
         """Samples that coincide share a place. A graph or a matrix of distances does not say which do."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.commands.captions import add_captions, captions_of
+from diffpeaks.commands.captions import add_captions
 from diffpeaks.commands.inputs import add_inputs
-from diffpeaks.commands.mapping import add_map, map_of
-from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.mapping import add_map
+from diffpeaks.commands.parameters import add_parameters
 from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import with_ids
-from diffpeaks.commands.shown import add_model, check_shown, shown_samples, title_of
+from diffpeaks.commands.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.explorer import Explorer, explore
 from diffpeaks.files import Samples, check_destination, write_results
 
@@ -57,10 +56,7 @@ def run(given: argparse.Namespace) -> None:
 
 def _opened(given: argparse.Namespace) -> tuple[Explorer, Samples]:
     """The page, and the samples that are on it."""
-    model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
-    samples = shown_samples(given, model)
-    captions = captions_of(given, samples)
-    drawn = map_of(given, samples, samples.X if given.model is None else model._points, model.metric)
+    model, samples, captions, drawn = read_shown(given)
     if drawn.coordinates is None:
         raise ValueError("--map none leaves no map to explore; use pca or umap, or give --coordinates")
     if given.model is None:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.commands.captions import add_captions, captions_of
+from diffpeaks.commands.captions import add_captions
 from diffpeaks.commands.inputs import add_inputs
-from diffpeaks.commands.mapping import add_map, map_of
-from diffpeaks.commands.parameters import add_parameters, estimator_of
+from diffpeaks.commands.mapping import add_map
+from diffpeaks.commands.parameters import add_parameters
 from diffpeaks.commands.progress import add_quiet, progress_shown
-from diffpeaks.commands.shown import add_model, check_shown, shown_samples, title_of
+from diffpeaks.commands.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.commands.summary import add_json, rounded, size, tell
 from diffpeaks.facts import facts_of
 from diffpeaks.files import check_destination
@@ -59,10 +59,7 @@ def run(given: argparse.Namespace) -> None:
 def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]]:
     """The fit of which the page was written, and what the parts of the run took."""
     start = time.perf_counter()
-    model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
-    samples = shown_samples(given, model)
-    captions = captions_of(given, samples)
-    drawn = map_of(given, samples, samples.X if given.model is None else model._points, model.metric)
+    model, samples, captions, drawn = read_shown(given)
     read = time.perf_counter()
     if given.model is None:
         model.fit(samples.X)

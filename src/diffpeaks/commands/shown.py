@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.commands.captions import check_captions, columns_beside
+from diffpeaks.captions import Captions
+from diffpeaks.commands.captions import captions_of, check_captions, columns_beside
 from diffpeaks.commands.inputs import samples_of
-from diffpeaks.commands.mapping import check_map_options, columns_of_map
-from diffpeaks.commands.parameters import check_defaults
+from diffpeaks.commands.mapping import Map, check_map_options, columns_of_map, map_of
+from diffpeaks.commands.parameters import check_defaults, estimator_of
 from diffpeaks.files import Samples, check_present
 
 
@@ -36,7 +37,25 @@ def check_shown(given: argparse.Namespace) -> None:
         raise ValueError("there are no points; give files of them, or a fit with --model")
 
 
-def shown_samples(given: argparse.Namespace, model: DensityPeaks) -> Samples:
+class Shown(NamedTuple):
+    """What is known of a fit to show before it is fitted, if it is not a saved one."""
+
+    model: DensityPeaks
+    samples: Samples
+    captions: Captions
+    map: Map
+
+
+def read_shown(given: argparse.Namespace) -> Shown:
+    """All that is read, and the map; what cannot be shown is refused before the work."""
+    model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
+    samples = _samples(given, model)
+    captions = captions_of(given, samples)
+    points = samples.X if given.model is None else model._points
+    return Shown(model, samples, captions, map_of(given, samples, points, model.metric))
+
+
+def _samples(given: argparse.Namespace, model: DensityPeaks) -> Samples:
     """The points that are read; of a model alone their number."""
     if not given.inputs:
         return Samples(np.empty((len(model.labels_), 0)))

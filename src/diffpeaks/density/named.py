@@ -60,7 +60,7 @@ def fitted_density(
 ) -> GraphDensity:
     """What a clusterer was given as density, fitted on its points with one search for both.
 
-    A graph that is known already must be what the density needs.
+    A graph of the points that is known already spares the search, if it is what the density needs.
 
     The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
     a name brings its own.
@@ -74,7 +74,9 @@ def fitted_density(
         )
     estimator = _resolved(density, clusterer)
     needs = estimator.needs(points)
-    return estimator.fit_graph(points, points.graph(*needs) if graph is None else graph, needs, weights)
+    if graph is None or needs != Needs(graph.n_neighbors):
+        graph = points.graph(*needs)
+    return estimator.fit_graph(points, graph, needs, weights)
 
 
 def _resolved(density: Any, clusterer: Any) -> GraphDensity:

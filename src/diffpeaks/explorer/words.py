@@ -12,6 +12,7 @@ from diffpeaks.cuts import RULES
 from diffpeaks.explanation import Explanation, Reason
 from diffpeaks.explorer.session import POLICY, Session
 from diffpeaks.explorer.views import Scene
+from diffpeaks.facts import counted
 from diffpeaks.order import NOISE
 
 _REASONS = {
@@ -40,7 +41,7 @@ def about_clustering(session: Session) -> dict[str, Any]:
         "is_of_fit": state.cut == session.model.cut_,
         "can": session.can,
         "notes": session.notes,
-        "told": f"{_counted(n_clusters, 'cluster')}, {_share(now.n_noise, n_samples)} noise",
+        "told": f"{counted(n_clusters, 'cluster')}, {_share(now.n_noise, n_samples)} noise",
         "cut_told": _cut_in_words(session),
     }
 
@@ -50,7 +51,7 @@ def _cut_in_words(session: Session) -> str:
     cut = state.cut
     told = []
     if cut.peaks is not None:
-        told.append(f"{_counted(len(cut.peaks), 'peak')} chosen by hand")
+        told.append(f"{counted(len(cut.peaks), 'peak')} chosen by hand")
     if cut.n_clusters is not None:
         told.append(f"the {cut.n_clusters:,} largest density x delta")
     if np.isfinite(cut.max_link):
@@ -67,7 +68,7 @@ def _cut_in_words(session: Session) -> str:
     if state.policy.min_cluster_size > 1:
         rules += f"; at least {state.policy.min_cluster_size:,} samples"
     if state.edits:
-        rules += f"; {_counted(len(state.edits), 'edit')} by hand"
+        rules += f"; {counted(len(state.edits), 'edit')} by hand"
     return rules
 
 
@@ -149,10 +150,6 @@ def _meets(found: Explanation, show: Shown) -> str | None:
 def finite(value: float | None) -> float | None:
     """JSON has no infinity; None stands for it."""
     return None if value is None or not np.isfinite(value) else float(value)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _share(part: int, whole: int) -> str:

@@ -114,11 +114,6 @@ def size_in_points(ax: Any) -> tuple[float, float]:
     return extent.width * 72 / ax.figure.dpi, extent.height * 72 / ax.figure.dpi
 
 
-def counted(number: Any, thing: str) -> str:
-    """A number of things in words: 1 peak, 2,000 peaks."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def positive(values: ArrayLike) -> NDArray[np.float64]:
     """Values that a log axis can show: infinity just above the largest, zero just below the smallest."""
     values = np.asarray(values, np.float64)

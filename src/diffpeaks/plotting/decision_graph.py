@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.facts import counted
 from diffpeaks.palette import NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import (
     Display,
     check_alike,
     check_offers,
-    counted,
     log_axes,
     mark_peaks,
     positive,

@@ -11,13 +11,13 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._validation import check_density
+from diffpeaks.facts import counted
 from diffpeaks.maps import axis_names, map_coordinates
 from diffpeaks.order import NOISE
 from diffpeaks.palette import cluster_colors
 from diffpeaks.plotting._style import (
     MANY_SAMPLES,
     Display,
-    counted,
     mark_peaks,
     plain_numbers,
     positive,

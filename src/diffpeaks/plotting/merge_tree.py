@@ -9,22 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.facts import counted
 from diffpeaks.hierarchy import Hierarchy
 from diffpeaks.palette import cluster_colors
-from diffpeaks.plotting._style import LINE_COLOR, Display, check_offers, counted, size_in_points
+from diffpeaks.plotting._style import LINE_COLOR, Display, check_offers, size_in_points
 
 
 def fitted_hierarchy(estimator: DensityPeaks, max_link: float | None, display: type[Display]) -> Hierarchy:
     """The tree in which the labels of a fit are found, or that of another `max_link`."""
     check_offers(estimator, "hierarchy", display)
-    if max_link is None and hasattr(estimator, "cut_") and estimator.cut_.n_clusters is None:
+    if max_link is None and hasattr(estimator, "cut_") and not estimator.cut_.is_of_all_samples:
         max_link = estimator.cut_.max_link
     return estimator.hierarchy(max_link)
 
 
 def fitted_level(estimator: DensityPeaks) -> float | None:
     """The prominence that a fit asks of its peaks; none with `n_clusters`, which is no level."""
-    return estimator.cut_.min_prominence if estimator.cut_.n_clusters is None else None
+    return None if estimator.cut_.is_of_all_samples else estimator.cut_.min_prominence
 
 
 @dataclass

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.facts import counted
 from diffpeaks.order import NOISE
 from diffpeaks.palette import NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import (
     LINE_COLOR,
     Display,
     check_alike,
-    counted,
     log_axes,
     mark_peaks,
     positive,
@@ -96,7 +96,7 @@ class ProminenceDisplay(Display):
         scatter(ax, x[~is_peak], top[~is_peak], color=NOISE_COLOR)
         mark_peaks(ax, x[is_peak], top[is_peak], c=cluster_colors(labels[is_peak]))
         ax.set(xlabel="density of the saddle", ylabel="density of the peak")
-        ax.set_title(f"{counted(np.count_nonzero(is_peak), 'cluster')} of {counted(len(top), 'hill')}")
+        ax.set_title(f"{counted(int(is_peak.sum()), 'cluster')} of {counted(len(top), 'hill')}")
 
     def _draw_cut(self, ax: Any, low: float, high: float) -> None:
         """The diagonal, which no hill is below, and the band of those that do not stand out."""

@@ -20,7 +20,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._files import replacing
 from diffpeaks._validation import check_integer
 from diffpeaks.captions import Captions
-from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told
+from diffpeaks.facts import counted, cut_told, facts_of, neighbors_told, recall_told
 from diffpeaks.members import members_of
 from diffpeaks.palette import N_COLORS
 from diffpeaks.progress import stage
@@ -117,9 +117,9 @@ def check_report(n_clusters: int = N_CLUSTERS, n_members: int = N_MEMBERS) -> No
 def _facts(model: DensityPeaks, data: str | None, seconds: Mapping[str, float]) -> dict[str, str]:
     """What the page says of the run; what is not known is left away."""
     facts = facts_of(model)
-    points = _counted(len(model.labels_), "sample")
+    points = counted(len(model.labels_), "sample")
     if facts["metric"] != "precomputed":
-        points += f" of {_counted(model.n_features_in_, 'feature')}"
+        points += f" of {counted(model.n_features_in_, 'feature')}"
     told = {
         "data": data or "",
         "points": f"{points}, {model.graph_.distances.dtype}",
@@ -133,10 +133,6 @@ def _facts(model: DensityPeaks, data: str | None, seconds: Mapping[str, float]) 
         "written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
     return {name: value for name, value in told.items() if value}
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _parameters(model: DensityPeaks) -> str:
