@@ -19,7 +19,7 @@ GALLERY = [script for script in SCRIPTS if script.startswith("plot_")]
 # what the prose of an example says of its result
 CLAIMS = {
     "plot_quickstart.py": lambda made: made["model"].n_clusters_ == 3,
-    "plot_digits.py": lambda made: made["model"].n_clusters_ == 10,
+    "plot_digits.py": lambda made: made["model"].n_clusters_ == 11,
     "plot_faces.py": lambda made: made["sweep"].bcubed.f.max() > 0.98,
     "plot_recut.py": lambda made: [labels.max() + 1 for labels in made["cuts"].values()] == [6, 2, 8, 6],
     "plot_confidence.py": lambda made: made["model"].probabilities_.min() < 0.6,
