@@ -65,3 +65,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"time       {summary['time']} (a coarse class, from the size alone)"
     yield "           predicted for the search of neighbours alone; density and cut, which follow, have"
     yield f"           taken up to {_MOST_GRAPHS} times the graph where it was measured"
+    if summary["n_features"] > 2:
+        moved = size(summary["points_bytes"])
+        yield "           in more than about two dimensions samples are moved towards their neighbours first:"
+        yield f"           another search, and {moved} for them; --smooth no spares both"
