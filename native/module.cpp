@@ -4,10 +4,10 @@
 #include "arrays.hpp"
 #include "forest.hpp"
 #include "graph.hpp"
-#include "means.hpp"
 #include "merges.hpp"
 #include "overlap.hpp"
 #include "settle.hpp"
+#include "shifts.hpp"
 
 using namespace diffpeaks;
 
@@ -59,14 +59,14 @@ void bind_for(nb::module_& m) {
         array("queries"), array("points"), array("indptr"), array("indices"), array("distances"), nb::arg("measure"),
         nb::arg("n_threads"), Released());
     m.def(
-        "weighted_means",
-        [](Table<Real> points, In<Offset> indptr, In<Index> indices, In<double> weights, Out<Real> means,
-           int n_threads) {
-            weighted_means(points.data(), static_cast<std::int64_t>(points.shape(1)), n_rows_of(indptr), indptr.data(),
-                           indices.data(), weights.data(), means.data(), n_threads);
+        "shift_towards",
+        [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, In<double> weights,
+           Out<Real> moved, int n_threads) {
+            shift_towards(queries.data(), points.data(), static_cast<std::int64_t>(points.shape(1)), n_rows_of(indptr),
+                          indptr.data(), indices.data(), weights.data(), moved.data(), n_threads);
         },
-        array("points"), array("indptr"), array("indices"), array("weights"), array("means"), nb::arg("n_threads"),
-        Released());
+        array("queries"), array("points"), array("indptr"), array("indices"), array("weights"), array("moved"),
+        nb::arg("n_threads"), Released());
     m.def(
         "keep_nearest",
         [](In<Offset> indptr, Out<Index> indices, Out<Real> values, In<double> slack, std::int64_t n_nearest,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from point_files import X, check_refused
 
+from diffpeaks._files import replacing
 from diffpeaks.files import Choice, check_destination, read_column, write_results
 
 RESULTS = {
@@ -58,3 +59,14 @@ def test_an_interruption_leaves_what_was_there(folder, name, monkeypatch):
         write_results(name, RESULTS)
     assert os.listdir() == [name]
     assert (folder / name).read_text() == "before"
+
+
+def test_a_pipe_is_not_replaced(tmp_path):
+    """Nor is a device, which root could replace by a file."""
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(ValueError, match="is a device or a pipe, not a file; give the name of a file"):
+        check_destination(str(pipe))
+    with pytest.raises(ValueError, match="is a device or a pipe"), replacing(pipe):
+        pass
+    assert pipe.is_fifo()

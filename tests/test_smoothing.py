@@ -180,6 +180,26 @@ def test_samples_on_a_sphere_stay_on_it():
     assert DensityPeaks().fit(X).smoothing_.radius is None
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_it_does_not_matter_how_far_the_origin_is(dtype):
+    """Six groups one after the other, in metres on a map: nearly one length, but on no sphere."""
+    truth = np.repeat(np.arange(6), 200)
+    line = np.column_stack([0 * truth, 20.0 * truth, 0 * truth])
+    X = line + 2 * np.random.RandomState(0).standard_normal((1200, 3))
+    far = (X + np.array([5e5, 5.4e6, 300])).astype(dtype)
+    for points in (X, far):
+        model = DensityPeaks().fit(points)
+        assert model.smoothing_.radius is None
+        assert adjusted_mutual_info_score(truth, model.labels_) > 0.99
+
+
+def test_what_all_samples_have_in_common_is_not_rounded_away():
+    X, _ = blobs(300, 12)
+    labels = DensityPeaks().fit_predict(X)
+    constant = np.full((300, 3), 1e16)
+    np.testing.assert_array_equal(DensityPeaks().fit_predict(np.hstack([X, constant])), labels)
+
+
 def test_opposite_directions_have_no_mean_and_stay():
     X = np.repeat(np.eye(4), 2, axis=0) * np.tile([1.0, -1.0], 4)[:, None]
     labels = DensityPeaks(metric="cosine", n_neighbors=8, smooth=True).fit_predict(X)

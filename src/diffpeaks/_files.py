@@ -10,14 +10,22 @@ from pathlib import Path
 from typing import BinaryIO
 
 
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse what no file can take the place of: a folder, a device, a pipe, a name in no folder."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file in it")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{str(path)!r} is a device or a pipe, not a file; give the name of a file")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"the folder {str(target.parent)!r} does not exist; make it first")
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` when the block ends: a reader finds the old or the new one."""
     target = Path(os.path.realpath(path))  # a link stays a link
-    if target.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file in it")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"the folder {str(target.parent)!r} does not exist; make it first")
+    check_replaceable(target)
     # in the same folder, because only there the rename is one step
     temporary = target.parent / f".diffpeaks-{secrets.token_hex(8)}.tmp"
     try:

@@ -26,12 +26,13 @@ def pair_distances(
     measure: Measure,
     n_threads: int,
 ) -> None: ...
-def weighted_means(
+def shift_towards(
+    queries: Real,
     points: Real,
     indptr: Offset,
     indices: Index,
     weights: NDArray[np.float64],
-    means: Real,
+    moved: Real,
     n_threads: int,
 ) -> None: ...
 def keep_nearest(

@@ -19,6 +19,7 @@ def facts_of(model: Any) -> dict[str, Any]:
         "search": model.graph_.search,
         "recall": model.graph_.recall,
         "recall_error": model.graph_.recall_error,
+        "smoothing": None if model.smoothing_ is None else _smoothing(model.smoothing_),
         "n_neighbors": density.n_neighbors_,
         "radius": density.radius_,
         "cut": {
@@ -31,6 +32,10 @@ def facts_of(model: Any) -> dict[str, Any]:
         "n_clusters": int(model.n_clusters_),
         "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),
     }
+
+
+def _smoothing(smoothing: Any) -> dict[str, float]:
+    return {"kept": smoothing.kept, "dimension": round(smoothing.dimension, 2)}
 
 
 def _name(value: Any) -> str:
@@ -48,6 +53,14 @@ def _finite_or_none(value: float | None) -> float | None:
 def neighbors_told(facts: dict[str, Any]) -> str:
     number = [] if facts["n_neighbors"] is None else [f"{facts['n_neighbors']} for each sample"]
     return " and ".join(number + ([] if facts["radius"] is None else [f"within {facts['radius']:.4g}"]))
+
+
+def smoothing_told(facts: dict[str, Any]) -> str:
+    found = facts["smoothing"]
+    if found is None:
+        return "none, samples are where they were given"
+    kept = f"samples keep {found['kept']:.0%} of their place, in about {found['dimension']:.3g} dimensions"
+    return f"{kept}; lengths are those of the moved samples"
 
 
 def recall_told(facts: dict[str, Any]) -> str:

@@ -44,6 +44,7 @@ class HillCuts:
         changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
         are samples in the place of all rules, the densest one among them: all others follow their nearest
         denser sample, however far, until they meet one.
+        Lengths are those between samples as they were moved, where `smoothing_` says that they were.
         Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
         and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
         the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.

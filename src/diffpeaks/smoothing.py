@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from diffpeaks._native import weighted_means
+from diffpeaks._native import shift_towards
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.neighbors.contract import Neighbors
@@ -27,7 +27,7 @@ REACH_SHARE_OF_TYPICAL = 0.8
 LEAST_NEAR_SHARE = 0.01
 STAYS = 0.9  # who would keep more of its place than that may as well stay
 FEWEST_NEIGHBORS = 4  # the sample itself counted, of which a dimension can be told
-_ONE_LENGTH = 1e-4  # relative differences of lengths that are one but for rounding
+_ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ by less are one
 _LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
 
 
@@ -66,16 +66,14 @@ class Smoothing:
         total = own + np.add.reduceat(weights, rows.indptr[:-1])
         weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
         weights[rows.distances >= np.atleast_1d(self.max_link)] = 0.0  # steps that are not taken
-        stay = 1 - np.add.reduceat(weights, rows.indptr[:-1])
-        means = np.empty(queries.shape, queries.dtype)
-        table = np.ascontiguousarray(points.space.points)
-        weighted_means(table, rows.indptr, rows.indices, weights, means.reshape(-1), points.n_threads)
-        moved = stay[:, None] * queries + means
+        moved = np.empty(queries.shape, queries.dtype)
+        asked = np.ascontiguousarray(queries), np.ascontiguousarray(points.space.points)
+        shift_towards(*asked, rows.indptr, rows.indices, weights, moved.reshape(-1), points.n_threads)
         vanished = ~moved.any(axis=1)  # opposite directions have no mean
         moved[vanished] = queries[vanished]
         if self.radius is not None:
             moved *= (self.radius / np.sqrt(squared_norms(moved)))[:, None]
-        return moved.astype(queries.dtype, copy=False)
+        return moved
 
     def _weights(self, rows: Neighbors, degree: int) -> NDArray[np.float64]:
         """Of neighbours, beside one for the sample itself."""
@@ -160,10 +158,12 @@ def _smoothing_for(points: PointSet, graph: NeighborGraph, random_state: Any) ->
     n_neighbors = int(graph.n_neighbors or 0)
     dimension = intrinsic_dimension(graph, points.degree)
     random = check_random_state(0 if random_state is None else random_state)
-    max_link = REACH_SHARE_OF_TYPICAL**points.degree * points.typical_distance(random)
+    typical = points.typical_distance(random)
+    max_link = REACH_SHARE_OF_TYPICAL**points.degree * typical
     if have_concentrated(graph, max_link):
         max_link = np.inf
-    kept, radius = share_kept(n_neighbors, dimension), _common_length(points.space.points)
+    kept = share_kept(n_neighbors, dimension)
+    radius = _common_length(points.space.points, typical ** (1 / points.degree))
     return Smoothing(kept, dimension, n_neighbors, float(max_link), radius)
 
 
@@ -185,8 +185,8 @@ def _moved_points(
     return moved
 
 
-def _common_length(table: NDArray[Any]) -> float | None:
-    """The length of all vectors, if it is one."""
+def _common_length(table: NDArray[Any], typical: float) -> float | None:
+    """The length of all vectors, if they hardly differ in it beside the length between two."""
     lengths = np.sqrt(squared_norms(table))
-    longest = float(lengths.max())
-    return longest if longest > 0 and longest - float(lengths.min()) <= _ONE_LENGTH * longest else None
+    longest, shortest = float(lengths.max()), float(lengths.min())
+    return longest if longest - shortest <= _ONE_LENGTH * typical else None

@@ -15,7 +15,7 @@ from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
-from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told
+from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told, smoothing_told
 from diffpeaks.files import Samples, check_destination, is_same_file, label_column, write_results
 
 
@@ -92,6 +92,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"neighbours {neighbors_told(summary)}, {summary['metric']}"
     yield f"search     {summary['search']}, {recall_told(summary)}"
     yield f"density    {summary['density'] or 'default'}"
+    yield f"smoothing  {smoothing_told(summary)}"
     yield f"cut        {cut_told(summary)}"
     yield f"clusters   {summary['n_clusters']:,}"
     yield f"noise      {n_noise:,} samples ({100 * n_noise / n_samples:.1f}%)"

@@ -7,18 +7,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from diffpeaks._files import replacing
+from diffpeaks._files import check_replaceable, replacing
 from diffpeaks.files.contract import STANDARD_INPUT, Results
 from diffpeaks.files.formats import FORMATS, format_of
 
 
 def check_destination(path: str, inputs: Sequence[str] = (), is_table: bool = True) -> None:
     """Refuse a file that could not be written; with `is_table` its name must tell a format for results."""
-    if Path(path).is_dir():
-        raise IsADirectoryError(f"{path!r} is a folder; give the name of a file in it")
+    check_replaceable(path)
     folder = Path(os.path.realpath(path)).parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"the folder {str(folder)!r} does not exist; make it first")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"the folder {str(folder)!r} cannot be written; give another")
     for name in inputs:

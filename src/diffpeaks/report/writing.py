@@ -20,7 +20,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._files import replacing
 from diffpeaks._validation import check_integer
 from diffpeaks.captions import Captions
-from diffpeaks.facts import counted, cut_told, facts_of, neighbors_told, recall_told
+from diffpeaks.facts import counted, cut_told, facts_of, neighbors_told, recall_told, smoothing_told
 from diffpeaks.members import members_of
 from diffpeaks.palette import N_COLORS
 from diffpeaks.progress import stage
@@ -127,6 +127,7 @@ def _facts(model: DensityPeaks, data: str | None, seconds: Mapping[str, float]) 
         "density": facts["density"] or "three steps of a random walk, the default",
         "neighbours": f"{neighbors_told(facts)}, {facts['metric']}",
         "search": f"{facts['search']}, {recall_told(facts)}",
+        "smoothing": smoothing_told(facts),
         "cut": cut_told(facts),
         "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
         "versions": ", ".join([*(f"{name} {version(name)}" for name in _VERSIONS), _python()]),
