@@ -69,6 +69,8 @@ def test_a_saved_model_is_shown(pages):
         (["points.csv", "--id", "name", "--map", "none"], "no map"),
         (["points.csv", "--id", "name", "-o", "points.csv"], "points.csv"),
         (["--model", "missing.model"], "missing.model"),
+        (["missing.csv", "--port", "65536"], "port=65536 must be an integer in 0 .. 65535; 0 takes"),
+        (["missing.csv", "--port", "-1"], "port=-1"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(pages, capsys, given, reason):

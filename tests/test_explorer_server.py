@@ -214,6 +214,12 @@ def test_explore_refuses_captions_of_other_samples():
         diffpeaks.explore(MODEL, captions=Captions(3), open_browser=False)
 
 
+@pytest.mark.parametrize("port", [-1, 65536, 1.5, True, "8000"])
+def test_explore_refuses_what_is_no_port(port):
+    with refuses(f"port={port!r}|0 .. 65535|free"):
+        diffpeaks.explore(MODEL, port=port, open_browser=False)
+
+
 def test_the_browser_is_opened_at_the_address(monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)

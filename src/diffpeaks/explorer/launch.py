@@ -15,7 +15,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.desk import Desk
-from diffpeaks.explorer.server import Server
+from diffpeaks.explorer.server import Server, check_port
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene
 from diffpeaks.maps import map_coordinates
@@ -103,7 +103,7 @@ def explore(
     open_browser : bool
         Open the page; otherwise `url` says where it is.
     port : int
-        By default one that is free.
+        0 to 65535; by default 0, one that is free.
 
     Examples
     --------
@@ -116,6 +116,7 @@ def explore(
     if not isinstance(estimator, DensityPeaks):
         raise TypeError(f"explore takes a fitted DensityPeaks, which has a cut to move, got {estimator!r}")
     check_is_fitted(estimator, "forest_")
+    check_port(port)
     coordinates = map_coordinates(estimator._points, map)
     captions = Captions(len(coordinates)) if captions is None else captions
     if captions.n_samples != len(coordinates):

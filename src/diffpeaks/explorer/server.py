@@ -19,6 +19,7 @@ from diffpeaks.explorer.desk import Answer, Desk
 
 TOKEN_HEADER = "X-Diffpeaks-Token"
 MOST_BYTES = 4 * 2**20  # of a question
+MOST_PORT = 2**16 - 1
 PAGE = files("diffpeaks.explorer") / "page"
 _TYPES = {
     "html": "text/html",
@@ -44,6 +45,13 @@ _ALWAYS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+
+
+def check_port(port: int) -> int:
+    """A port that a server may have; 0 stands for any that is free."""
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= MOST_PORT:
+        raise ValueError(f"port={port!r} must be an integer in 0 .. {MOST_PORT}; 0 takes one that is free")
+    return port
 
 
 class Server(ThreadingHTTPServer):
