@@ -124,7 +124,7 @@ def test_pictures_are_those_of_the_folder_alone(page):
     for sample in ("1", "2", "-1", "220", "../secret", "0/../../secret.png", ""):
         status, _, body = asked(page, f"/api/picture?sample={sample}")
         assert status == 422
-        assert b"secret" not in body or b"leaves the folder" in body or b"invalid literal" in body
+        assert b"secret" not in body or b"leaves the folder" in body or b"must be an integer" in body
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"])
@@ -169,6 +169,63 @@ def test_bad_changes_are_refused_in_words_and_change_nothing(page, name, values)
     assert status in (404, 422)
     assert found["error"]
     assert page.labels_ is before
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "words"),
+    [
+        ("undo", "[" * 200_000, "nested too deeply"),
+        ("rule", f'{{"name": "max_link", "value": 1{"0" * 400}}}', "beyond the range of floats"),
+        ("rule", f'{{"name": "n_clusters", "value": 1{"0" * 400}}}', "beyond the range of floats"),
+        ("score", f'{{"least": 1{"0" * 400}}}', "beyond the range of floats"),
+        ("lasso", f'{{"polygon": [[1{"0" * 400}, 1]]}}', "beyond the range of floats"),
+        ("lasso", '{"polygon": [[[1, 1]]]}', "a list of corners"),
+        ("merge", '{"clusters": [0, 1.5]}', "cluster must be an integer"),
+        ("merge", '{"clusters": null}', "clusters must be a list of integers, got None"),
+        ("split", '{"cluster": 1.5}', "cluster must be an integer"),
+        ("split", "{}", "the field 'cluster' is missing"),
+        ("split", '{"cluster": 0, "self": 1}', "the field 'self' is unknown; use cluster"),
+        ("undo", '{"steps": 2}', "the field 'steps' is unknown; use none"),
+        ("policy", '{"self": 1}', "'self' is unknown; use halo"),
+        ("return", '{"what": []}', "[] is unknown; use 'automatic' or 'fit'"),
+        ("score", '{"least": NaN}', "least=nan"),
+    ],
+)
+def test_refusals_are_in_words_about_what_was_sent(page, name, body, words, capfd):
+    status, _, answer = asked(page, f"/api/{name}", "POST", body, Content_Type="application/json")
+    assert status == 422
+    assert words in json.loads(answer)["error"]
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("sample", "the field 'sample' is missing"),
+        ("sample?sample=0&desk=1", "the field 'desk' is unknown; use sample"),
+        ("sample?sample=one", "sample='one' must be an integer"),
+        ("members?cluster=0&start=1.5", "start='1.5' must be an integer"),
+        (f"members?cluster={'1' * 5000}", "must be an integer of at most 18 digits"),
+    ],
+)
+def test_questions_are_refused_in_words_too(page, query, words):
+    status, _, answer = asked(page, f"/api/{query}")
+    assert status == 422
+    assert words in json.loads(answer)["error"]
+
+
+def error_shown(page, error, capfd):
+    try:
+        raise error
+    except type(error):
+        page._server.handle_error(None, ("127.0.0.1", 1))
+    return capfd.readouterr().err
+
+
+def test_a_page_that_hangs_up_leaves_no_traceback_but_other_errors_do(page, capfd):
+    assert error_shown(page, BrokenPipeError(), capfd) == ""
+    assert error_shown(page, ConnectionResetError(), capfd) == ""
+    assert "ZeroDivisionError" in error_shown(page, ZeroDivisionError(), capfd)
 
 
 def test_changes_are_those_of_the_session(page):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from http import HTTPStatus
 from threading import Lock
 from typing import Any, Self
@@ -80,6 +82,7 @@ class Desk:
         self.changes = {f"/api/{name}": self._changing(change) for name, change in changes.items()}
 
     def _changing(self, change: Callable[..., None]) -> Callable[..., Answer]:
+        @wraps(change)  # with its fields
         def answered(**values: Any) -> Answer:
             with self._lock:
                 start = time.perf_counter()
@@ -129,16 +132,17 @@ class Desk:
     def _sample(self, sample: str) -> Answer:
         with self._lock:
             show = words.Shown(self.session, self._scene, self._captions)
-            return Answer.of_json(words.about_sample(show, int(sample), NEIGHBORS_SHOWN))
+            return Answer.of_json(words.about_sample(show, _integer("sample", sample), NEIGHBORS_SHOWN))
 
     def _members(self, cluster: str, start: str = "0") -> Answer:
         with self._lock:
             show = words.Shown(self.session, self._scene, self._captions)
-            return Answer.of_json(words.about_cluster(show, int(cluster), int(start), MEMBERS_A_PAGE))
+            number, first = _integer("cluster", cluster), _integer("start", start)
+            return Answer.of_json(words.about_cluster(show, number, first, MEMBERS_A_PAGE))
 
     def _picture(self, sample: str) -> Answer:
         """A picture that the user named; the room of captions keeps to its folder."""
-        number = check_integer("sample", int(sample), 0, self._captions.n_samples - 1)
+        number = check_integer("sample", _integer("sample", sample), 0, self._captions.n_samples - 1)
         path = self._captions.picture_of(number)
         if path is None:
             raise ValueError(f"there is no picture of sample {number}")
@@ -153,3 +157,10 @@ class Desk:
         file = io.BytesIO()
         np.save(file, self.session.labels)
         return Answer(file.getvalue(), BINARY)
+
+
+def _integer(name: str, text: str) -> int:
+    """The number that a part of an address tells."""
+    if not re.fullmatch("-?[0-9]{1,18}", text):
+        raise ValueError(f"{name}={text!r} must be an integer of at most 18 digits")
+    return int(text)
