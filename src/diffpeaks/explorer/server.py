@@ -186,15 +186,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _check_fields(asked: Any, values: dict[str, Any]) -> None:
     """Refuse fields that the question does not have, and that it lacks."""
-    fields = signature(asked).parameters
-    if not any(field.kind is Parameter.VAR_KEYWORD for field in fields.values()):
-        for name in values:
-            if name not in fields:
-                raise ValueError(f"the field {name!r} is unknown; use {', '.join(fields) or 'none'}")
-    for name, field in fields.items():
-        if (
-            field.kind is not Parameter.VAR_KEYWORD
-            and field.default is Parameter.empty
-            and name not in values
-        ):
+    parameters = signature(asked).parameters.values()
+    named = {field.name: field for field in parameters if field.kind is not Parameter.VAR_KEYWORD}
+    unknown = [name for name in values if name not in named]
+    if unknown and len(named) == len(parameters):
+        raise ValueError(f"the field {unknown[0]!r} is unknown; use {', '.join(named) or 'none'}")
+    for name, field in named.items():
+        if field.default is Parameter.empty and name not in values:
             raise ValueError(f"the field {name!r} is missing")
