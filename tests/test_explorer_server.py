@@ -1,5 +1,6 @@
 """The server answers its own page on this machine alone, and serves its own files and nothing beside."""
 
+import csv
 import http.client
 import io
 import json
@@ -235,10 +236,20 @@ def test_changes_are_those_of_the_session(page):
     assert page.code == found["code"] == "labels = model.recut(n_clusters=6)"
     assert change(page, "merge", clusters=[0, 3])[1]["n_clusters"] == 5
     assert change(page, "undo")[1]["n_clusters"] == 6
-    csv = asked(page, "/api/labels.csv")[2].decode().splitlines()
-    assert csv[0] == "row,label"
-    assert [int(line.split(",")[1]) for line in csv[1:]] == page.labels_.tolist()
+    lines = asked(page, "/api/labels.csv")[2].decode().splitlines()
+    assert lines[0] == "row,label"
+    assert [int(line.split(",")[1]) for line in lines[1:]] == page.labels_.tolist()
     np.testing.assert_array_equal(np.load(io.BytesIO(asked(page, "/api/labels.npy")[2])), page.labels_)
+
+
+def test_labels_are_saved_with_the_ids_that_samples_have():
+    ids = np.array([f'a "{row}", b\n' for row in range(220)], object)
+    with diffpeaks.explore(MODEL, captions=Captions(220, ids), id_name="a,b", open_browser=False) as page:
+        rows = list(csv.reader(io.StringIO(asked(page, "/api/labels.csv")[2].decode(), newline="")))
+    assert rows[0] == ["a,b", "label"]
+    assert rows[1:] == [[name, str(label)] for name, label in zip(ids, MODEL.labels_, strict=True)]
+    with diffpeaks.explore(MODEL, captions=Captions(220, ids), id_name="label", open_browser=False) as page:
+        assert asked(page, "/api/labels.csv")[0] == 422
 
 
 def test_a_lasso_chooses_peaks_and_is_not_endless(page, monkeypatch):

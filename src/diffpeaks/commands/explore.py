@@ -66,7 +66,9 @@ def _opened(given: argparse.Namespace) -> tuple[Explorer, Samples]:
     page = explore(
         model,
         map=drawn.coordinates,
+        map_name=given.map.upper() if given.coordinates is None else ", ".join(given.coordinates),
         captions=captions,
+        id_name="id" if samples.ids is None else samples.ids.name,
         title=title_of(given),
         open_browser=given.browser,
         port=given.port,

@@ -21,6 +21,7 @@ from diffpeaks.explorer import words
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene, packed_clustering
+from diffpeaks.files import text
 from diffpeaks.palette import N_COLORS, NOISE_COLOR, css_color
 
 MEMBERS_A_PAGE = 60
@@ -50,10 +51,13 @@ class Answer:
 class Desk:
     """One session behind a lock, with everything that may be asked of it by name."""
 
-    def __init__(self, session: Session, scene: Scene, captions: Captions, title: str, map_name: str) -> None:
+    def __init__(
+        self, session: Session, scene: Scene, captions: Captions, id_name: str, title: str, map_name: str
+    ) -> None:
         self.session = session
         self._scene = scene
         self._captions = captions
+        self._id_name = id_name
         colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
         self._about = {"title": title, "map_name": map_name, "palette": colours}
         self._lock = Lock()
@@ -149,9 +153,13 @@ class Desk:
         return Answer(path.read_bytes(), _PICTURE_TYPES[path.suffix.lower()])
 
     def _labels_csv(self) -> Answer:
-        labels = self.session.labels
-        lines = [f"{row},{label}" for row, label in enumerate(labels.tolist())]
-        return Answer("\n".join(["row,label", *lines, ""]).encode(), "text/csv; charset=utf-8")
+        labels, ids = self.session.labels, self._captions.ids
+        names = {"row": np.arange(len(labels))} if ids is None else {self._id_name: ids}
+        if "label" in names:
+            raise ValueError("the ids are named 'label' like the labels; rename them in the input")
+        file = io.BytesIO()
+        text.write(file, names | {"label": labels}, None, ",")
+        return Answer(file.getvalue(), "text/csv; charset=utf-8")
 
     def _labels_npy(self) -> Answer:
         file = io.BytesIO()
@@ -159,8 +167,8 @@ class Desk:
         return Answer(file.getvalue(), BINARY)
 
 
-def _integer(name: str, text: str) -> int:
+def _integer(name: str, given: str) -> int:
     """The number that a part of an address tells."""
-    if not re.fullmatch("-?[0-9]{1,18}", text):
-        raise ValueError(f"{name}={text!r} must be an integer of at most 18 digits")
-    return int(text)
+    if not re.fullmatch("-?[0-9]{1,18}", given):
+        raise ValueError(f"{name}={given!r} must be an integer of at most 18 digits")
+    return int(given)

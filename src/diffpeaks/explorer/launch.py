@@ -84,7 +84,9 @@ def explore(
     estimator: Any,
     *,
     map: Any = "pca",
+    map_name: str | None = None,
     captions: Captions | None = None,
+    id_name: str = "id",
     title: str = "diffpeaks",
     open_browser: bool = True,
     port: int = 0,
@@ -97,8 +99,12 @@ def explore(
         It stays as it is; what was chosen is in `labels_` and `code` of what is returned.
     map : {"pca", "umap"} or array of shape (n_samples, 2)
         Where samples are drawn, as in `diffpeaks.maps.map_coordinates`; for the eye alone.
+    map_name : str, optional
+        What the page calls the map; by default how it is made.
     captions : Captions, optional
         Names, texts, columns and pictures of samples to show.
+    id_name : str
+        The column of their ids, where they have any, in labels that are saved as CSV.
     title : str
     open_browser : bool
         Open the page; otherwise `url` says where it is.
@@ -125,7 +131,9 @@ def explore(
         )
     session = Session(estimator)
     scene = Scene.of(session.model, coordinates)
-    desk = Desk(session, scene, captions, title, map.upper() if isinstance(map, str) else "given coordinates")
+    if map_name is None:
+        map_name = map.upper() if isinstance(map, str) else "given coordinates"
+    desk = Desk(session, scene, captions, id_name, title, map_name)
     explorer = Explorer(session, Server(desk, port))
     if open_browser:
         webbrowser.open(explorer.url)

@@ -108,11 +108,8 @@ class Session:
         """These samples are the peaks; the densest of all, which must be one, is added and that is said."""
         densest = int(np.argmin(self.model.forest_.rank))
         n_samples = len(self.model.density_)
-        chosen = tuple(
-            dict.fromkeys(
-                check_integer("peak", sample, 0, n_samples - 1) for sample in _listed("samples", samples)
-            )
-        )
+        listed = _listed("samples", samples)
+        chosen = tuple(dict.fromkeys(check_integer("peak", sample, 0, n_samples - 1) for sample in listed))
         added = densest not in chosen
         if added:
             chosen = (*chosen, densest)
