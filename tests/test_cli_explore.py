@@ -1,5 +1,7 @@
 """`diffpeaks explore` shows what was fitted or saved, and writes what was chosen when the page is left."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,7 +43,16 @@ def test_what_was_chosen_is_written(pages, capsys):
     found = pd.read_csv("out.csv")
     assert found["name"].tolist() == [f"p{i}" for i in range(len(X))]
     assert found["label"].tolist() == DensityPeaks().fit(X).recut(n_clusters=4).tolist()
-    assert pages[0]._server.desk._captions.text_of(3) == "p3"
+    desk = pages[0]._server.desk
+    assert desk._captions.text_of(3) == "p3"
+    assert desk.readings["/api/labels.csv"]().body == Path("out.csv").read_bytes()
+
+
+@pytest.mark.parametrize(("given", "name"), [([], "PCA"), (["--coordinates", "map.npy"], "map.npy")])
+def test_the_map_has_its_name(pages, given, name):
+    np.save("map.npy", X)
+    assert main(["explore", "points.csv", "--id", "name", "--no-browser", *given]) == 0
+    assert pages[0]._server.desk._about["map_name"] == name
 
 
 def test_progress_is_shown_until_the_page_is_open(pages, capsys, monkeypatch):
@@ -69,6 +80,8 @@ def test_a_saved_model_is_shown(pages):
         (["points.csv", "--id", "name", "--map", "none"], "no map"),
         (["points.csv", "--id", "name", "-o", "points.csv"], "points.csv"),
         (["--model", "missing.model"], "missing.model"),
+        (["missing.csv", "--port", "65536"], "port=65536 must be an integer in 0 .. 65535; 0 takes"),
+        (["missing.csv", "--port", "-1"], "port=-1"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(pages, capsys, given, reason):

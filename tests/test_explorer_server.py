@@ -1,5 +1,6 @@
 """The server answers its own page on this machine alone, and serves its own files and nothing beside."""
 
+import csv
 import http.client
 import io
 import json
@@ -124,7 +125,7 @@ def test_pictures_are_those_of_the_folder_alone(page):
     for sample in ("1", "2", "-1", "220", "../secret", "0/../../secret.png", ""):
         status, _, body = asked(page, f"/api/picture?sample={sample}")
         assert status == 422
-        assert b"secret" not in body or b"leaves the folder" in body or b"invalid literal" in body
+        assert b"secret" not in body or b"leaves the folder" in body or b"must be an integer" in body
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"])
@@ -171,6 +172,63 @@ def test_bad_changes_are_refused_in_words_and_change_nothing(page, name, values)
     assert page.labels_ is before
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "words"),
+    [
+        ("undo", "[" * 200_000, "nested too deeply"),
+        ("rule", f'{{"name": "max_link", "value": 1{"0" * 400}}}', "beyond the range of floats"),
+        ("rule", f'{{"name": "n_clusters", "value": 1{"0" * 400}}}', "beyond the range of floats"),
+        ("score", f'{{"least": 1{"0" * 400}}}', "beyond the range of floats"),
+        ("lasso", f'{{"polygon": [[1{"0" * 400}, 1]]}}', "beyond the range of floats"),
+        ("lasso", '{"polygon": [[[1, 1]]]}', "a list of corners"),
+        ("merge", '{"clusters": [0, 1.5]}', "cluster must be an integer"),
+        ("merge", '{"clusters": null}', "clusters must be a list of integers, got None"),
+        ("split", '{"cluster": 1.5}', "cluster must be an integer"),
+        ("split", "{}", "the field 'cluster' is missing"),
+        ("split", '{"cluster": 0, "self": 1}', "the field 'self' is unknown; use cluster"),
+        ("undo", '{"steps": 2}', "the field 'steps' is unknown; use none"),
+        ("policy", '{"self": 1}', "'self' is unknown; use halo"),
+        ("return", '{"what": []}', "[] is unknown; use 'automatic' or 'fit'"),
+        ("score", '{"least": NaN}', "least=nan"),
+    ],
+)
+def test_refusals_are_in_words_about_what_was_sent(page, name, body, words, capfd):
+    status, _, answer = asked(page, f"/api/{name}", "POST", body, Content_Type="application/json")
+    assert status == 422
+    assert words in json.loads(answer)["error"]
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("sample", "the field 'sample' is missing"),
+        ("sample?sample=0&desk=1", "the field 'desk' is unknown; use sample"),
+        ("sample?sample=one", "sample='one' must be an integer"),
+        ("members?cluster=0&start=1.5", "start='1.5' must be an integer"),
+        (f"members?cluster={'1' * 5000}", "must be an integer of at most 18 digits"),
+    ],
+)
+def test_questions_are_refused_in_words_too(page, query, words):
+    status, _, answer = asked(page, f"/api/{query}")
+    assert status == 422
+    assert words in json.loads(answer)["error"]
+
+
+def error_shown(page, error, capfd):
+    try:
+        raise error
+    except type(error):
+        page._server.handle_error(None, ("127.0.0.1", 1))
+    return capfd.readouterr().err
+
+
+def test_a_page_that_hangs_up_leaves_no_traceback_but_other_errors_do(page, capfd):
+    assert error_shown(page, BrokenPipeError(), capfd) == ""
+    assert error_shown(page, ConnectionResetError(), capfd) == ""
+    assert "ZeroDivisionError" in error_shown(page, ZeroDivisionError(), capfd)
+
+
 def test_changes_are_those_of_the_session(page):
     status, found = change(page, "rule", name="n_clusters", value=6)
     assert status == 200
@@ -178,10 +236,20 @@ def test_changes_are_those_of_the_session(page):
     assert page.code == found["code"] == "labels = model.recut(n_clusters=6)"
     assert change(page, "merge", clusters=[0, 3])[1]["n_clusters"] == 5
     assert change(page, "undo")[1]["n_clusters"] == 6
-    csv = asked(page, "/api/labels.csv")[2].decode().splitlines()
-    assert csv[0] == "row,label"
-    assert [int(line.split(",")[1]) for line in csv[1:]] == page.labels_.tolist()
+    lines = asked(page, "/api/labels.csv")[2].decode().splitlines()
+    assert lines[0] == "row,label"
+    assert [int(line.split(",")[1]) for line in lines[1:]] == page.labels_.tolist()
     np.testing.assert_array_equal(np.load(io.BytesIO(asked(page, "/api/labels.npy")[2])), page.labels_)
+
+
+def test_labels_are_saved_with_the_ids_that_samples_have():
+    ids = np.array([f'a "{row}", b\n' for row in range(220)], object)
+    with diffpeaks.explore(MODEL, captions=Captions(220, ids), id_name="a,b", open_browser=False) as page:
+        rows = list(csv.reader(io.StringIO(asked(page, "/api/labels.csv")[2].decode(), newline="")))
+    assert rows[0] == ["a,b", "label"]
+    assert rows[1:] == [[name, str(label)] for name, label in zip(ids, MODEL.labels_, strict=True)]
+    with diffpeaks.explore(MODEL, captions=Captions(220, ids), id_name="label", open_browser=False) as page:
+        assert asked(page, "/api/labels.csv")[0] == 422
 
 
 def test_a_lasso_chooses_peaks_and_is_not_endless(page, monkeypatch):
@@ -212,6 +280,12 @@ def test_the_address_opens_and_closes():
 def test_explore_refuses_captions_of_other_samples():
     with refuses("captions|3 samples|220"):
         diffpeaks.explore(MODEL, captions=Captions(3), open_browser=False)
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 1.5, True, "8000"])
+def test_explore_refuses_what_is_no_port(port):
+    with refuses(f"port={port!r}|0 .. 65535|free"):
+        diffpeaks.explore(MODEL, port=port, open_browser=False)
 
 
 def test_the_browser_is_opened_at_the_address(monkeypatch):

@@ -118,6 +118,16 @@ def test_rules_combine_as_in_a_cut():
     assert session.state.cut == MODEL.cut_
 
 
+def test_numbers_mean_the_same_however_they_are_sent():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 3.0)
+    assert session.state.cut == Cut(n_clusters=3)
+    session.return_to("automatic")
+    session.set_rule("max_link", 10**20)
+    assert session.state.cut.max_link == 1e20
+    check(session, MODEL)
+
+
 def test_edits_stay_while_the_cut_moves_and_are_dropped_when_they_mean_nothing():
     session = Session(MODEL)
     session.set_rule("n_clusters", 4)
@@ -183,14 +193,17 @@ def test_the_densest_sample_is_added_to_peaks_and_that_is_said():
     ("call", "words"),
     [
         (lambda s: s.set_rule("radius", 1.0), "radius|n_clusters"),
-        (lambda s: s.set_rule("n_clusters", 0), "n_clusters"),
+        (lambda s: s.set_rule("n_clusters", 0), "n_clusters|of DensityPeaks"),
         (lambda s: s.set_rule("n_clusters", "3"), "n_clusters"),
         (lambda s: s.set_rule("max_link", -1.0), "max_link"),
         (lambda s: s.set_rule("min_prominence", float("nan")), "min_prominence"),
         (lambda s: s.set_policy(fate="keep"), "fate|halo"),
         (lambda s: s.set_policy(min_cluster_size=0), "min_cluster_size"),
-        (lambda s: s.merge([0, 99]), "cluster 99|there are"),
-        (lambda s: s.split(-1), "cluster -1"),
+        (lambda s: s.merge([0, 99]), "cluster=99|in 0 .."),
+        (lambda s: s.split(-1), "cluster=-1"),
+        (lambda s: s.split(1.5), "cluster must be an integer|1.5"),
+        (lambda s: s.merge([0, 1.5]), "cluster must be an integer|1.5"),
+        (lambda s: s.merge(3), "clusters|list|3"),
         (lambda s: s.return_to("yesterday"), "yesterday|automatic"),
         (lambda s: s.choose_peaks([10**6]), "1000000"),
         (lambda s: s.undo(), "nothing to undo"),
@@ -233,4 +246,6 @@ def test_the_status_says_what_the_cut_did():
     session.set_policy(halo=True, min_cluster_size=3)
     told = about_clustering(session)
     assert told["told"].startswith("1 cluster, ")
-    assert told["cut_told"] == "the 1 largest density x delta; without halo; at least 3 samples"
+    assert told["cut_told"] == "the 1 largest density x delta; cores only, halo is noise; at least 3 samples"
+    session.set_policy(noise="assign")
+    assert "halo is noise, which is assigned" in about_clustering(session)["cut_told"]

@@ -13,6 +13,7 @@ from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import with_ids
 from diffpeaks.commands.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.explorer import Explorer, explore
+from diffpeaks.explorer.server import check_port
 from diffpeaks.files import Samples, check_destination, write_results
 
 
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
+    check_port(given.port)
     check_shown(given)
     if given.output is not None:
         check_destination(given.output, [*given.inputs, *filter(None, [given.model])])
@@ -64,7 +66,9 @@ def _opened(given: argparse.Namespace) -> tuple[Explorer, Samples]:
     page = explore(
         model,
         map=drawn.coordinates,
+        map_name=given.map.upper() if given.coordinates is None else ", ".join(given.coordinates),
         captions=captions,
+        id_name="id" if samples.ids is None else samples.ids.name,
         title=title_of(given),
         open_browser=given.browser,
         port=given.port,

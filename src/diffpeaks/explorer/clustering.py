@@ -112,6 +112,9 @@ class KeepingPeaks(DensityPeaks):
         return best[np.argsort(forest.rank[best])]
 
 
+KeepingPeaks.__name__ = DensityPeaks.__name__  # errors name the class that users know
+
+
 @dataclass(frozen=True, eq=False)
 class Clustering:
     """Labels, and what a list of clusters says of them.

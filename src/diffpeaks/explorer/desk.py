@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from http import HTTPStatus
 from threading import Lock
 from typing import Any, Self
@@ -19,6 +21,7 @@ from diffpeaks.explorer import words
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene, packed_clustering
+from diffpeaks.files import text
 from diffpeaks.palette import N_COLORS, NOISE_COLOR, css_color
 
 MEMBERS_A_PAGE = 60
@@ -48,10 +51,13 @@ class Answer:
 class Desk:
     """One session behind a lock, with everything that may be asked of it by name."""
 
-    def __init__(self, session: Session, scene: Scene, captions: Captions, title: str, map_name: str) -> None:
+    def __init__(
+        self, session: Session, scene: Scene, captions: Captions, id_name: str, title: str, map_name: str
+    ) -> None:
         self.session = session
         self._scene = scene
         self._captions = captions
+        self._id_name = id_name
         colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
         self._about = {"title": title, "map_name": map_name, "palette": colours}
         self._lock = Lock()
@@ -80,6 +86,7 @@ class Desk:
         self.changes = {f"/api/{name}": self._changing(change) for name, change in changes.items()}
 
     def _changing(self, change: Callable[..., None]) -> Callable[..., Answer]:
+        @wraps(change)  # with its fields
         def answered(**values: Any) -> Answer:
             with self._lock:
                 start = time.perf_counter()
@@ -129,27 +136,39 @@ class Desk:
     def _sample(self, sample: str) -> Answer:
         with self._lock:
             show = words.Shown(self.session, self._scene, self._captions)
-            return Answer.of_json(words.about_sample(show, int(sample), NEIGHBORS_SHOWN))
+            return Answer.of_json(words.about_sample(show, _integer("sample", sample), NEIGHBORS_SHOWN))
 
     def _members(self, cluster: str, start: str = "0") -> Answer:
         with self._lock:
             show = words.Shown(self.session, self._scene, self._captions)
-            return Answer.of_json(words.about_cluster(show, int(cluster), int(start), MEMBERS_A_PAGE))
+            number, first = _integer("cluster", cluster), _integer("start", start)
+            return Answer.of_json(words.about_cluster(show, number, first, MEMBERS_A_PAGE))
 
     def _picture(self, sample: str) -> Answer:
         """A picture that the user named; the room of captions keeps to its folder."""
-        number = check_integer("sample", int(sample), 0, self._captions.n_samples - 1)
+        number = check_integer("sample", _integer("sample", sample), 0, self._captions.n_samples - 1)
         path = self._captions.picture_of(number)
         if path is None:
             raise ValueError(f"there is no picture of sample {number}")
         return Answer(path.read_bytes(), _PICTURE_TYPES[path.suffix.lower()])
 
     def _labels_csv(self) -> Answer:
-        labels = self.session.labels
-        lines = [f"{row},{label}" for row, label in enumerate(labels.tolist())]
-        return Answer("\n".join(["row,label", *lines, ""]).encode(), "text/csv; charset=utf-8")
+        labels, ids = self.session.labels, self._captions.ids
+        names = {"row": np.arange(len(labels))} if ids is None else {self._id_name: ids}
+        if "label" in names:
+            raise ValueError("the ids are named 'label' like the labels; rename them in the input")
+        file = io.BytesIO()
+        text.write(file, names | {"label": labels}, None, ",")
+        return Answer(file.getvalue(), "text/csv; charset=utf-8")
 
     def _labels_npy(self) -> Answer:
         file = io.BytesIO()
         np.save(file, self.session.labels)
         return Answer(file.getvalue(), BINARY)
+
+
+def _integer(name: str, given: str) -> int:
+    """The number that a part of an address tells."""
+    if not re.fullmatch("-?[0-9]{1,18}", given):
+        raise ValueError(f"{name}={given!r} must be an integer of at most 18 digits")
+    return int(given)

@@ -15,7 +15,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.desk import Desk
-from diffpeaks.explorer.server import Server
+from diffpeaks.explorer.server import Server, check_port
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene
 from diffpeaks.maps import map_coordinates
@@ -84,7 +84,9 @@ def explore(
     estimator: Any,
     *,
     map: Any = "pca",
+    map_name: str | None = None,
     captions: Captions | None = None,
+    id_name: str = "id",
     title: str = "diffpeaks",
     open_browser: bool = True,
     port: int = 0,
@@ -97,13 +99,17 @@ def explore(
         It stays as it is; what was chosen is in `labels_` and `code` of what is returned.
     map : {"pca", "umap"} or array of shape (n_samples, 2)
         Where samples are drawn, as in `diffpeaks.maps.map_coordinates`; for the eye alone.
+    map_name : str, optional
+        What the page calls the map; by default how it is made.
     captions : Captions, optional
         Names, texts, columns and pictures of samples to show.
+    id_name : str
+        The column of their ids, where they have any, in labels that are saved as CSV.
     title : str
     open_browser : bool
         Open the page; otherwise `url` says where it is.
     port : int
-        By default one that is free.
+        0 to 65535; by default 0, one that is free.
 
     Examples
     --------
@@ -116,6 +122,7 @@ def explore(
     if not isinstance(estimator, DensityPeaks):
         raise TypeError(f"explore takes a fitted DensityPeaks, which has a cut to move, got {estimator!r}")
     check_is_fitted(estimator, "forest_")
+    check_port(port)
     coordinates = map_coordinates(estimator._points, map)
     captions = Captions(len(coordinates)) if captions is None else captions
     if captions.n_samples != len(coordinates):
@@ -124,7 +131,9 @@ def explore(
         )
     session = Session(estimator)
     scene = Scene.of(session.model, coordinates)
-    desk = Desk(session, scene, captions, title, map.upper() if isinstance(map, str) else "given coordinates")
+    if map_name is None:
+        map_name = map.upper() if isinstance(map, str) else "given coordinates"
+    desk = Desk(session, scene, captions, id_name, title, map_name)
     explorer = Explorer(session, Server(desk, port))
     if open_browser:
         webbrowser.open(explorer.url)

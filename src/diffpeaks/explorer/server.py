@@ -9,9 +9,11 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from inspect import Parameter, signature
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,6 +21,7 @@ from diffpeaks.explorer.desk import Answer, Desk
 
 TOKEN_HEADER = "X-Diffpeaks-Token"
 MOST_BYTES = 4 * 2**20  # of a question
+MOST_PORT = 2**16 - 1
 PAGE = files("diffpeaks.explorer") / "page"
 _TYPES = {
     "html": "text/html",
@@ -37,6 +40,11 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
 )
+_HUNG_UP = (BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
+_IN_WORDS: dict[type, str] = {  # where Python's own words are about Python
+    RecursionError: "what was sent is nested too deeply; send lists of numbers at most",
+    OverflowError: "a number that was sent is beyond the range of floats; send a smaller one",
+}
 _ALWAYS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -44,6 +52,13 @@ _ALWAYS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+
+
+def check_port(port: int) -> int:
+    """A port that a server may have; 0 stands for any that is free."""
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= MOST_PORT:
+        raise ValueError(f"port={port!r} must be an integer in 0 .. {MOST_PORT}; 0 takes one that is free")
+    return port
 
 
 class Server(ThreadingHTTPServer):
@@ -56,6 +71,11 @@ class Server(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self.has_ended = False
         super().__init__(("127.0.0.1", port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Show an error on the terminal, unless it is that a page was closed before it had its answer."""
+        if not isinstance(sys.exception(), _HUNG_UP):
+            super().handle_error(request, client_address)
 
     def end(self) -> None:
         """Answer nobody from now on."""
@@ -100,8 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
         except _RefusedError as refusal:
             self.close_connection = True  # what was not read of the question must not be taken for another
             answer = Answer.of_json({"error": str(refusal)}, refusal.status)
-        except (ValueError, TypeError, KeyError) as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            reason = _IN_WORDS.get(type(error), str(error))
             answer = Answer.of_json({"error": reason}, HTTPStatus.UNPROCESSABLE_ENTITY)
         self._send(answer)
 
@@ -131,6 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _of_desk(self, offered: dict[str, Any], path: str, values: dict[str, Any]) -> Answer:
         if path not in offered:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing of that name")
+        _check_fields(offered[path], values)
         return offered[path](**values)
 
     def _check_origin(self) -> None:
@@ -161,3 +182,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: a terminal is for the program that started the server."""
+
+
+def _check_fields(asked: Any, values: dict[str, Any]) -> None:
+    """Refuse fields that the question does not have, and that it lacks."""
+    parameters = signature(asked).parameters.values()
+    named = {field.name: field for field in parameters if field.kind is not Parameter.VAR_KEYWORD}
+    unknown = [name for name in values if name not in named]
+    if unknown and len(named) == len(parameters):
+        raise ValueError(f"the field {unknown[0]!r} is unknown; use {', '.join(named) or 'none'}")
+    for name, field in named.items():
+        if field.default is Parameter.empty and name not in values:
+            raise ValueError(f"the field {name!r} is missing")

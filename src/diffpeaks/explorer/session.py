@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks._validation import check_integer
+from diffpeaks._validation import check_integer, is_number
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.edits import Edit, Merge, Split
 from diffpeaks.explorer.clustering import Clustering, Cuts, KeepingPeaks
@@ -79,7 +79,7 @@ class Session:
         if name not in RULES:
             raise ValueError(f"rule {name!r} is unknown; use one of {', '.join(RULES)}")
         cut = self._state.cut if self._state.cut.peaks is None else Cut()
-        rule: dict[str, Any] = {name: getattr(Cut(), name) if value is None else value}
+        rule: dict[str, Any] = {name: getattr(Cut(), name) if value is None else _bound(name, value)}
         if name == "n_clusters" and value is not None and cut.n_clusters is None:
             cut = Cut()
         cut = replace(cut, **rule)
@@ -93,10 +93,10 @@ class Session:
             complete = self.model._complete_forest()
             best = self.model._best_first()[1:]  # without the densest, a peak anyway
             self._score = (self.model.density_[best] * complete.delta[best])[::-1]
-        n_above = len(self._score) - int(np.searchsorted(self._score, least))
+        n_above = len(self._score) - int(np.searchsorted(self._score, _bound("least", least)))
         self.set_rule("n_clusters", 1 + n_above, keep)
 
-    def set_policy(self, keep: bool = True, **policy: Any) -> None:
+    def set_policy(self, /, keep: bool = True, **policy: Any) -> None:
         """What is noise, and what becomes of it: `halo`, `min_cluster_size`, `noise`."""
         unknown = sorted(set(policy) - set(POLICY))
         if unknown:
@@ -108,7 +108,8 @@ class Session:
         """These samples are the peaks; the densest of all, which must be one, is added and that is said."""
         densest = int(np.argmin(self.model.forest_.rank))
         n_samples = len(self.model.density_)
-        chosen = tuple(dict.fromkeys(check_integer("peak", sample, 0, n_samples - 1) for sample in samples))
+        listed = _listed("samples", samples)
+        chosen = tuple(dict.fromkeys(check_integer("peak", sample, 0, n_samples - 1) for sample in listed))
         added = densest not in chosen
         if added:
             chosen = (*chosen, densest)
@@ -118,7 +119,7 @@ class Session:
 
     def merge(self, clusters: Sequence[int]) -> None:
         """Make one of these clusters, by their labels now."""
-        self._edit(Merge(tuple(self._peak(cluster) for cluster in clusters)))
+        self._edit(Merge(tuple(self._peak(cluster) for cluster in _listed("clusters", clusters))))
 
     def split(self, cluster: int) -> None:
         """Take the most prominent hill out of a cluster, by its label now."""
@@ -127,7 +128,7 @@ class Session:
     def return_to(self, what: str) -> None:
         """To the cut that is chosen from the data, or to that of the fit; edits are left behind."""
         cuts = {"automatic": lambda: self.automatic, "fit": lambda: self.model.cut_}
-        if what not in cuts:
+        if not isinstance(what, str) or what not in cuts:
             raise ValueError(f"{what!r} is unknown; use 'automatic' or 'fit'")
         self._change(
             State(cuts[what](), self._state.policy if what == "automatic" else self.model._noise_policy())
@@ -148,9 +149,7 @@ class Session:
         return self.now.labels
 
     def _peak(self, cluster: int) -> int:
-        if not 0 <= cluster < len(self.now.peaks):
-            raise ValueError(f"cluster {cluster} is unknown; there are {len(self.now.peaks)}")
-        return int(self.now.peaks[cluster])
+        return int(self.now.peaks[check_integer("cluster", cluster, 0, len(self.now.peaks) - 1)])
 
     def _edit(self, edit: Edit) -> None:
         self._change(replace(self._state, edits=(*self._state.edits, edit)), may_drop=False)
@@ -184,3 +183,19 @@ class Session:
         self.notes = []
         self._kept = self._state = source.pop()
         self.now = self._cuts.clustering(self._state.cut, self._state.policy, self._state.edits)
+
+
+def _bound(name: str, value: Any) -> float:
+    """The value of a rule as a float, whatever number was sent; a number of clusters as an integer."""
+    if not is_number(value):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if np.isnan(number):
+        raise ValueError(f"{name}={number} must be a number; None takes a rule away")
+    return int(number) if name == "n_clusters" and number.is_integer() else number
+
+
+def _listed(name: str, values: Any) -> Sequence[Any]:
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"{name} must be a list of integers, got {values!r}")
+    return values

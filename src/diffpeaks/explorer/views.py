@@ -119,7 +119,7 @@ class Scene:
 
     def inside(self, polygon: ArrayLike) -> NDArray[np.int64]:
         """All samples, drawn or not, in a polygon of the decision graph."""
-        corners = np.asarray(polygon, np.float64).reshape(-1, 2)
+        corners = _corners(polygon)
         low, high = corners.min(axis=0), corners.max(axis=0)
         near = np.flatnonzero(np.all((self.in_graph >= low) & (self.in_graph <= high), axis=1))
         x, y = self.in_graph[near].astype(np.float64).T
@@ -129,6 +129,16 @@ class Scene:
             with np.errstate(divide="ignore", invalid="ignore"):
                 is_inside ^= crosses & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
         return near[is_inside]
+
+
+def _corners(polygon: ArrayLike) -> NDArray[np.float64]:
+    try:
+        corners = np.asarray(polygon, np.float64)
+    except (TypeError, ValueError):
+        corners = np.empty(0)
+    if corners.ndim != 2 or corners.shape[1] != 2:
+        raise ValueError("a lasso must be a list of corners, each of two numbers; draw around the peaks")
+    return corners
 
 
 def _range_of(delta: NDArray[np.float64]) -> tuple[float, float]:

@@ -23,6 +23,11 @@ _REASONS = {
     Reason.HALO: "halo: less dense than the densest border sample of its cluster",
     Reason.SMALL_CLUSTER: "its cluster is too small",
 }
+_HALO = {  # by what becomes of noise
+    "keep": "cores only, halo is noise",
+    "assign": "halo is noise, which is assigned",
+    "singletons": "halo is noise, each sample a cluster",
+}
 
 
 def about_clustering(session: Session) -> dict[str, Any]:
@@ -64,7 +69,7 @@ def _cut_in_words(session: Session) -> str:
     elif cut == session.model.cut_:
         rules += " (as fitted)"
     if state.policy.halo:
-        rules += "; without halo"
+        rules += f"; {_HALO[state.policy.noise]}"
     if state.policy.min_cluster_size > 1:
         rules += f"; at least {state.policy.min_cluster_size:,} samples"
     if state.edits:
