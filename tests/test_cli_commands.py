@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
     table.assign(name=ids).to_csv("points.csv", index=False)
     for day in ("monday", "tuesday"):
         table.assign(name=ids).to_csv(f"{day}.csv", index=False)
-    lists = pd.DataFrame({"id": ids, "embedding": list(X)})
+    lists = pd.DataFrame({"id": ids, "embedding": list(X), "title": [f"about {name}" for name in ids]})
     lists.to_parquet("points.parquet")
     lists[:20].to_parquet("new.parquet")
     general_position(1, 100, 4).astype(np.float32).tofile("points.bin")
