@@ -200,6 +200,13 @@ def test_what_all_samples_have_in_common_is_not_rounded_away():
     np.testing.assert_array_equal(DensityPeaks().fit_predict(np.hstack([X, constant])), labels)
 
 
+def test_samples_that_are_all_zero_have_no_length_to_keep():
+    model = DensityPeaks("fkd-asym", n_clusters=1, smooth=True).fit(np.zeros((30, 4)))
+    assert model.smoothing_.radius is None
+    assert not places_after(model).any()
+    assert not model.labels_.any()
+
+
 def test_opposite_directions_have_no_mean_and_stay():
     X = np.repeat(np.eye(4), 2, axis=0) * np.tile([1.0, -1.0], 4)[:, None]
     labels = DensityPeaks(metric="cosine", n_neighbors=8, smooth=True).fit_predict(X)

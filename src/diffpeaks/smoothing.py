@@ -189,4 +189,4 @@ def _common_length(table: NDArray[Any], typical: float) -> float | None:
     """The length of all vectors, if they hardly differ in it beside the length between two."""
     lengths = np.sqrt(squared_norms(table))
     longest, shortest = float(lengths.max()), float(lengths.min())
-    return longest if longest - shortest <= _ONE_LENGTH * typical else None
+    return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * typical else None
