@@ -64,6 +64,7 @@ def check_counts(reports):
 
 MOVED = ["cells", "neighbours", "smoothing"]
 BY_DEFAULT = ["points", "places", "neighbours", "density", "cut", "hills", "labels"]
+IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "passes", "majority", "labels"]
 
 
 @pytest.mark.parametrize(
@@ -72,12 +73,12 @@ BY_DEFAULT = ["points", "places", "neighbours", "density", "cut", "hills", "labe
         (DensityPeaks(), X, BY_DEFAULT),
         (DensityPeaks(search="brute"), X, BY_DEFAULT),
         (DensityPeaks(metric="canberra"), X, BY_DEFAULT),
-        (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], *MOVED, "cells", *BY_DEFAULT[2:]]),
-        (DensityPeaks(smooth=False), WIDE[:3000], [*BY_DEFAULT[:2], "cells", *BY_DEFAULT[2:]]),
+        (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], *MOVED, "cells", *IN_MANY_DIMENSIONS]),
+        (DensityPeaks(smooth=False), WIDE[:3000], [*BY_DEFAULT[:2], "cells", *IN_MANY_DIMENSIONS]),
         (
             DensityPeaks(search=ApproximateSearch(0.9), smooth=False),
             WIDE,
-            [*BY_DEFAULT[:2], "cells", "calibration", *BY_DEFAULT[2:]],
+            [*BY_DEFAULT[:2], "cells", "calibration", *IN_MANY_DIMENSIONS],
         ),
         (
             DensityPeaks(NaiveDensity("auto"), n_clusters=3),

@@ -41,7 +41,8 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         Drop links of that length or longer.
     min_prominence : float, optional
         Absorb hills that rise less than that above their saddle, in log density; infinity leaves one
-        hill for each connected part of the graph.
+        hill for each connected part of the graph. The cut that is chosen from the data weighs saddles by
+        what flows over them, too, in many dimensions: `cut_.flow_weight`.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
         for functions. "auto" is 2.75 log2(n) of n distinct samples for the default density, and 2 log2(n)
@@ -54,6 +55,9 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         "keep" labels noise -1. "assign" gives each sample of it to the remaining cluster that it reaches
         over its nearest denser samples, however far. "singletons" makes each a cluster of its own, after
         the others, and counts it in `n_clusters_` and `peak_indices_`.
+    smooth : bool or "auto"
+        Move samples towards their mutual neighbours first, the more the more dimensions there are. "auto"
+        does so for dense Euclidean or cosine data where neither `density` nor `max_link` is given.
     metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None

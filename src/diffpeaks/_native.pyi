@@ -67,6 +67,51 @@ def merge_ranked(
     saddle: Index,
     crossing: Index,
 ) -> None: ...
+def join_hills(
+    walk_indptr: Offset,
+    walk_indices: Index,
+    walk_lengths: Real,
+    chances: NDArray[np.float64],
+    masses: NDArray[np.float64],
+    hill_of_walker: Index,
+    indptr: Offset,
+    indices: Index,
+    lengths: Real,
+    max_link: float,
+    order: Index,
+    rank: Index,
+    hill_of_rank: Index,
+    log_density: NDArray[np.float64],
+    tops: Index,
+    flow_weight: float,
+    usual_flow: float,
+    least: float,
+    saddle: Index,
+    crossing: Index,
+    prominence: NDArray[np.float64],
+) -> None: ...
+def majority_labels(
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    max_link: float,
+    masses: NDArray[np.float64],
+    labels: Index,
+    winners: Index,
+    n_threads: int,
+) -> None: ...
+def follow_majority(
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    max_link: float,
+    order: Index,
+    rank: Index,
+    wanted: Index,
+    labels: Index,
+    parent: Index,
+    delta: NDArray[np.float64],
+) -> None: ...
 def first_denser(indptr: Offset, indices: Index, rank: Index, position: Offset, n_threads: int) -> None: ...
 def follow_links(links: Index, ends: Index) -> None: ...
 def join_cores(indptr: Offset, indices: Index, core: Mask, component: Index) -> None: ...

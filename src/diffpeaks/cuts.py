@@ -14,7 +14,7 @@ from diffpeaks.density import GraphDensity
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 from diffpeaks.progress import stage
-from diffpeaks.smoothing import have_concentrated
+from diffpeaks.smoothing import have_concentrated, intrinsic_dimension
 
 # A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all; where most
 # neighbours agree on a cluster, they are believed a little farther.
@@ -22,6 +22,9 @@ LINK_SHARE_OF_TYPICAL = 0.7
 LONE_LINK_SHARE_OF_TYPICAL = 0.825
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4
+# In how many dimensions flow begins to count, and how much it counts in very many.
+FEWEST_DIMENSIONS = 2.5
+FLOW_WEIGHT = 0.5
 
 
 RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters are called
@@ -38,12 +41,17 @@ class Cut:
     max_link : float
         No link is that long or longer.
     min_prominence : float
-        No hill rises less above its saddle, in log density.
+        No hill rises less above its saddle, in log density; with a `flow_weight` no hill is less apart.
     max_lone_link : float, optional
         No link is that long or longer, not even that of a lone sample into the cluster that most of its
         neighbours belong to. None where lone samples stay alone.
     peaks : tuple of int, optional
         These samples, chosen by hand, in the place of all rules.
+    flow_weight : float
+        How much the flow of the walk over a saddle counts beside its height (`passes.weighed_by_flow`). Where
+        it counts, samples follow most of their mutual neighbours, too (`majority.majority_followed`).
+    chance : float
+        Hills that rise less above their saddle are absorbed before flow counts.
     """
 
     n_clusters: int | None = None
@@ -51,10 +59,15 @@ class Cut:
     min_prominence: float = 0.0
     max_lone_link: float | None = None
     peaks: tuple[int, ...] | None = None
+    flow_weight: float = 0.0
+    chance: float = 0.0
 
     def __post_init__(self) -> None:
         if self.peaks is not None and Cut() != replace(self, peaks=None):
             raise ValueError(f"{self} has peaks and rules that choose them; give either")
+        for name in ("flow_weight", "chance"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name}={getattr(self, name)} must be a finite number of at least 0")
 
     @property
     def is_of_all_samples(self) -> bool:
@@ -79,8 +92,13 @@ def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
 
 
 @stage("cut")
-def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_state: object = None) -> Cut:
-    """Links against the distance of random pairs, prominence against sampling noise.
+def automatic_cut(
+    points: PointSet | GivenGraph,
+    density: GraphDensity,
+    random_state: object = None,
+    flow_counts: bool = False,
+) -> Cut:
+    """Links against the distance of random pairs, prominence against sampling noise, and flow if it counts.
 
     Prominence alone decides on a precomputed graph, which does not know how far random pairs are, and
     where hardly any sample has a neighbour that is nearer than they are.
@@ -93,7 +111,15 @@ def automatic_cut(points: PointSet | GivenGraph, density: GraphDensity, random_s
     if have_concentrated(density.graph_, max_link):
         max_link = max_lone_link = np.inf
     chance = rise_by_chance(density.log_error(random), points.n_samples)
-    return Cut(None, float(max_link), LEAST_RISE + chance, float(max_lone_link))
+    cut = Cut(None, float(max_link), LEAST_RISE + chance, float(max_lone_link))
+    weight = flow_weight_in(intrinsic_dimension(density.graph_, points.degree)) if flow_counts else 0.0
+    return replace(cut, flow_weight=weight, chance=chance) if weight else cut
+
+
+def flow_weight_in(dimension: float) -> float:
+    """None in the plane, where a hill may be long and thin, and more the more dimensions there are."""
+    # in thousandths: the order of samples, which rounds sums in its way, has no part in it
+    return 0.0 if dimension < FEWEST_DIMENSIONS else round(FLOW_WEIGHT * (1 - 2 / dimension), 3)
 
 
 def rise_by_chance(log_error: float, n_samples: int) -> float:

@@ -15,8 +15,10 @@ from diffpeaks._sklearn_compat import check_params
 from diffpeaks.cuts import RULES, Cut, automatic_cut, check_one_of, select_peaks
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.lone import lone_samples_linked
+from diffpeaks.majority import majority_followed
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.noise import Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
+from diffpeaks.passes import weighed_by_flow
 from diffpeaks.peaks import PeakForest, complete_forest, hill_links, peak_forest, peak_labels, without_halo
 from diffpeaks.progress import stage
 
@@ -62,6 +64,11 @@ class HillCuts:
         """The same fit, cut in another way; what the cut does not decide is shared."""
         check_params(self, **{name: getattr(cut, name) for name in RULES})
         check_params(self, max_link=cut.max_lone_link)
+        if cut.flow_weight and not self._by_default:
+            raise ValueError(
+                f"flow_weight={cut.flow_weight} asks for the walk of the default density, but the fit has "
+                f"another; fit with density=None, or take flow_weight=0"
+            )
         forest = self._forest(cut)
         labels, peaks = self._clusters(forest, self._peaks(forest, cut), cut, policy)
         other = copy(self)
@@ -81,7 +88,10 @@ class HillCuts:
         if n_clusters is None and max_link is None and min_prominence is None:
             if self._automatic is None:
                 self._automatic = automatic_cut(
-                    self._places.points, self.density_estimator_, self._fitted["random_state"]
+                    self._places.points,
+                    self.density_estimator_,
+                    self._fitted["random_state"],
+                    flow_counts=self._by_default,
                 )
             return self._automatic
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
@@ -90,11 +100,25 @@ class HillCuts:
         if cut.is_of_all_samples:
             return self._complete_forest()
         links = self._linked()
-        forest = self._forest_along(links, cut.max_link)
-        if cut.max_lone_link is None:
+        forest = self._hills(links, cut)
+        if cut.max_lone_link is not None:
+            labels = peak_labels(forest, self._peaks(forest, cut))
+            forest = lone_samples_linked(forest, links, labels, cut.max_lone_link)
+        if not cut.flow_weight:
             return forest
         labels = peak_labels(forest, self._peaks(forest, cut))
-        return lone_samples_linked(forest, links, labels, cut.max_lone_link)
+        graph, n_jobs = self.density_estimator_.graph_, self._fitted["n_jobs"]
+        return majority_followed(forest, labels, self._places, graph, cut.max_link, n_jobs)
+
+    def _hills(self: Any, links: NeighborGraph, cut: Cut) -> PeakForest:
+        """The forest along links, before its cut says which samples follow others."""
+        forest = self._forest_along(links, cut.max_link)
+        if not cut.flow_weight:
+            return forest
+        density = self.density_estimator_
+        return weighed_by_flow(
+            forest, links, self.density_, self._places, density.graph_, density.walk(), cut
+        )
 
     def _peaks(self: Any, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
         return select_peaks(forest, self.density_, cut)

@@ -38,6 +38,8 @@ class Places:
         The place of each sample, likewise.
     graph : NeighborGraph or None
         That of the points, where it is known already.
+    reach : array of shape (n_places,) or None
+        How far the last neighbour of each place was before points were moved; None where they were not.
     """
 
     points: PointSet | GivenGraph
@@ -45,6 +47,7 @@ class Places:
     first: NDArray[np.int32] | None = None
     number: NDArray[np.int32] | None = None
     graph: NeighborGraph | None = None
+    reach: NDArray[Any] | None = None
 
     @classmethod
     def seen_by(cls, density: Any, points: PointSet | GivenGraph, sample_weight: Any = None) -> Self:

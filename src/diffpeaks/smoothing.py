@@ -2,7 +2,8 @@
 
 In m dimensions the mean of k neighbours is off by about 1 / sqrt(k) of their reach, while they lie k^(-1/m)
 of it apart. In the plane the two are alike, and means would only make clumps. In many dimensions neighbours
-are nearly as far as their reach, most of that is noise, and their mean has far less of it.
+are nearly as far as their reach, most of that is noise, and their mean has far less of it. Some samples are
+among the nearest of very many others there, so that only those count whose neighbours are mutual.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class Smoothing:
     Attributes
     ----------
     kept : float
-        The share of its own place that a sample keeps; the rest is the mean of its neighbours and itself,
-        weighted by exp(-d^2 / h), h the squared distance to the last of them.
+        The share of its own place that a sample keeps; the rest is the mean of itself and those neighbours
+        that have it among theirs, weighted by exp(-d^2 / h), h the squared distance to its last neighbour.
     dimension : float
         The dimension of the data, by how fast neighbours become more with the distance.
     n_neighbors : int
@@ -57,12 +58,13 @@ class Smoothing:
     radius: float | None = None
 
     def moved(
-        self, queries: NDArray[Any], own: Any, rows: Neighbors, points: PointSet, masses: Any
+        self, queries: NDArray[Any], own: Any, rows: Neighbors, points: PointSet, masses: Any, reach: Any
     ) -> NDArray[Any]:
-        """Queries, each of a mass of its own, moved towards points in their rows."""
+        """Queries, each of a mass of its own, moved towards points in their rows that reach back to them."""
         weights = self._weights(rows, points.degree)
         if masses is not None:
             weights *= masses[rows.indices]
+        weights[rows.distances > reach[rows.indices]] = 0.0
         total = own + np.add.reduceat(weights, rows.indptr[:-1])
         weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
         weights[rows.distances >= np.atleast_1d(self.max_link)] = 0.0  # steps that are not taken
@@ -97,7 +99,8 @@ def smoothed(places: Places, n_neighbors: Any, random_state: Any) -> tuple[Place
     found = _smoothing_for(points, graph, random_state)
     if found.kept > STAYS:
         return replace(places, graph=graph), None
-    return replace(places, points=points.moved(_moved_points(points, graph, places.weights, found))), found
+    moved = points.moved(_moved_points(points, graph, places.weights, found))
+    return replace(places, points=moved, reach=graph.reach), found
 
 
 def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothing) -> NDArray[Any]:
@@ -113,7 +116,7 @@ def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothi
     """
     queries = np.ascontiguousarray(given.space.queries(X))
     rows = given.nearest_to(X, smoothing.n_neighbors - 1)
-    found = smoothing.moved(queries, 1.0, rows, given, places.weights)
+    found = smoothing.moved(queries, 1.0, rows, given, places.weights, places.reach)
     nearest = rows.indptr[:-1]
     known = rows.distances[nearest] == 0
     moved: Any = places.points
@@ -135,17 +138,23 @@ def intrinsic_dimension(graph: NeighborGraph, degree: int = 1) -> float:
     Parameters
     ----------
     graph : NeighborGraph
-        Of at least four neighbours, the sample itself counted.
+        Rows of fewer than four neighbours, the sample itself counted, do not count.
     degree : int
         The power of a length that its distances are.
     """
-    n_neighbors, spread = int(graph.n_neighbors or 0), 0.0
-    for _, entries in graph.blocks():
-        distances = graph.distances[entries].reshape(-1, n_neighbors)[:, 1:].astype(np.float64)
+    spread, n_ratios = 0.0, 0
+    for rows, entries in graph.blocks():
+        indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
+        lengths = np.diff(indptr)
+        distances = graph.distances[entries].astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.nan_to_num(distances[:, :-1] / distances[:, -1:], nan=1.0) ** (1 / degree)
+            ratio = distances / np.repeat(distances[indptr[1:] - 1], lengths)
+        ratio = np.nan_to_num(ratio, nan=1.0) ** (1 / degree)
+        ratio[indptr[:-1]] = 1.0  # of samples to themselves
+        ratio[np.repeat(lengths < FEWEST_NEIGHBORS, lengths)] = 1.0
         spread -= float(np.log(np.maximum(ratio, _LEAST_RATIO)).sum())
-    return graph.n_samples * (n_neighbors - 3) / spread if spread > 0 else np.inf
+        n_ratios += int(np.maximum(lengths - (FEWEST_NEIGHBORS - 1), 0).sum())
+    return n_ratios / spread if spread > 0 else np.inf
 
 
 def share_kept(n_neighbors: int, dimension: float) -> float:
@@ -180,7 +189,7 @@ def _moved_points(
             indptr = np.arange(block.stop - block.start + 1) * (smoothing.n_neighbors - 1)
             rows = Neighbors(indptr, graph.indices[entries][others], graph.distances[entries][others])
             own = np.ones(len(indptr) - 1) if masses is None else masses[block]
-            moved[block] = smoothing.moved(table[block], own, rows, points, masses)
+            moved[block] = smoothing.moved(table[block], own, rows, points, masses, graph.reach)
             done(len(indptr) - 1)
     return moved
 

@@ -154,6 +154,10 @@ class KernelDiffusion(GraphDensity):
             return self._in_the_limit(reached, weights, reversible)
         return self._after_steps(transition(reached, weights, overwrite_weights=True))
 
+    def walk(self) -> Any:
+        """The matrix of the chances to go from one sample to another, as scipy has it."""
+        return transition(self._reached, self._kernel_weights(), overwrite_weights=True)
+
     def _kernel_weights(self) -> NDArray[np.float64]:
         """Weights of the fitted kernel; a heavy neighbour counts as often as it weighs."""
         weights = kernel_weights(self._reached, self._fitted_kernel, self._bandwidth)
@@ -192,8 +196,7 @@ class KernelDiffusion(GraphDensity):
     def log_error(self, random: np.random.RandomState) -> float:
         if np.isinf(self.steps):
             return super().log_error(random)
-        walk = transition(self._reached, self._kernel_weights(), overwrite_weights=True)
-        error = relative_error(walk, int(self.steps), self._fitted_teleport, self._weights, random)
+        error = relative_error(self.walk(), int(self.steps), self._fitted_teleport, self._weights, random)
         return float(np.median(error))
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:

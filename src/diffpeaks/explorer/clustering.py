@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock, Thread
+from threading import Lock, RLock, Thread
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from diffpeaks.order import NOISE
 from diffpeaks.peaks import PeakForest
 from diffpeaks.ranked_links import RankedLinks
 
-FORESTS_KEPT = 4
+FORESTS_KEPT = 6
 Value = TypeVar("Value")
 
 
@@ -50,7 +50,7 @@ class KeepingPeaks(DensityPeaks):
     _ranked: Once[RankedLinks]
     _whole: Once[PeakForest]
     _best_first: Once[NDArray[np.int64]]
-    _forests: dict[float, PeakForest]
+    _forests: dict[Any, PeakForest]
     _forests_lock: Any
     _preparing: Thread
 
@@ -66,7 +66,7 @@ class KeepingPeaks(DensityPeaks):
         )
         kept._whole = Once(model._complete_forest)
         kept._best_first = Once(lambda: best_peaks_first(kept._whole(), kept.density_))
-        kept._forests, kept._forests_lock = {}, Lock()
+        kept._forests, kept._forests_lock = {}, RLock()
         kept._preparing = Thread(target=kept._prepare, name="diffpeaks-prepare", daemon=True)
         return kept
 
@@ -85,7 +85,7 @@ class KeepingPeaks(DensityPeaks):
         return self._whole.is_known
 
     def _prepare(self) -> None:
-        self._forest_within(self.cut_.max_link)
+        self._hills(self._links(), self.cut_)
         try:
             self._best_first()
         except ValueError:
@@ -98,12 +98,21 @@ class KeepingPeaks(DensityPeaks):
         return self._whole()
 
     def _forest_along(self, links: NeighborGraph, max_link: float) -> PeakForest:
+        return self._kept(max_link, lambda: self._ranked().forest(max_link))
+
+    def _hills(self, links: NeighborGraph, cut: Cut) -> PeakForest:
+        found = super()._hills
+        return self._kept((cut.max_link, cut.flow_weight, cut.chance), lambda: found(links, cut))
+
+    def _kept(self, key: Any, make: Callable[[], PeakForest]) -> PeakForest:
+        """A forest of the last few."""
         with self._forests_lock:
-            if max_link not in self._forests:
+            if key not in self._forests:
+                made = make()
                 while len(self._forests) >= FORESTS_KEPT:
                     self._forests.pop(next(iter(self._forests)))
-                self._forests[max_link] = self._ranked().forest(max_link)
-            return self._forests[max_link]
+                self._forests[key] = made
+            return self._forests[key]
 
     def _peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
         if cut != Cut(n_clusters=cut.n_clusters) or not 0 < (cut.n_clusters or 0) <= len(self.density_):

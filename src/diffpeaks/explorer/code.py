@@ -36,12 +36,9 @@ def _of_cut(cut: Cut, model: Any) -> tuple[list[str], list[str]]:
         return [], ["cut=model.cut_"]
     if cut == model._cut(None, None, None):
         return [], []
-    if cut.max_lone_link is None:
-        rules = [
-            f"{name}={_literal(getattr(cut, name))}"
-            for name in RULES
-            if getattr(cut, name) != getattr(Cut(), name)
-        ]
+    given = {name: getattr(cut, name) for name in RULES}
+    if cut == Cut(**given):
+        rules = [f"{name}={_literal(given[name])}" for name in RULES if given[name] != getattr(Cut(), name)]
         return [], rules or ["min_prominence=0.0"]
     names = [field.name for field in fields(Cut)]
     others = [name for name in names if getattr(cut, name) != getattr(model.cut_, name)]

@@ -62,7 +62,7 @@ def _cut_in_words(session: Session) -> str:
     if np.isfinite(cut.max_link):
         told.append(f"links shorter than {cut.max_link:.4g}")
     if cut.min_prominence > 0:
-        told.append(f"hills that rise {cut.min_prominence:.4g}")
+        told.append(f"hills that {'are apart by' if cut.flow_weight else 'rise'} {cut.min_prominence:.4g}")
     rules = " and ".join(told) or "every hill"
     if cut == session.automatic:
         rules += " (chosen from the data)"

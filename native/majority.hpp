@@ -1,0 +1,76 @@
+// Points that follow most of their neighbours: the cluster that these agree on, and a denser one of them in it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "graph.hpp"
+#include "parallel.hpp"
+
+namespace diffpeaks {
+
+// Entries of a row nearer than max_link whose points have the row's point among theirs, the point itself left out.
+template <class Real>
+struct MutualRows {
+    Rows rows;
+    const Real* distances;
+    double max_link;
+
+    template <class Visit>
+    void visit(Index row, Visit visit) const {
+        for (Offset e = rows.indptr[row] + 1; e < rows.indptr[row + 1]; ++e) {
+            if (!(static_cast<double>(distances[e]) < max_link)) return;  // rows are sorted: the rest is longer
+            const Index point = rows.indices[e];
+            const Real reach = distances[rows.indptr[point + 1] - 1];
+            if (distances[e] <= reach && !visit(point, distances[e])) return;
+        }
+    }
+};
+
+// The label with the most mass in each row, the point's own counted; of equal ones its own, then the first.
+template <class Real>
+void majority_labels(const MutualRows<Real>& mutual, const double* masses, const Index* labels, Index* winners,
+                     int n_threads) {
+    parallel_rows(mutual.rows.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
+        std::vector<std::pair<Index, double>> votes;
+        for (Index row = static_cast<Index>(first); row < last; ++row) {
+            votes.assign(1, {labels[row], masses[row]});
+            mutual.visit(row, [&](Index point, Real) {
+                std::size_t v = 0;
+                while (v < votes.size() && votes[v].first != labels[point]) ++v;
+                if (v == votes.size()) votes.push_back({labels[point], 0.0});
+                votes[v].second += masses[point];
+                return true;
+            });
+            std::pair<Index, double> best = votes.front();
+            for (const auto& vote : votes) {
+                const bool is_first = vote.first < best.first && best.first != labels[row];
+                if (vote.second > best.second || (vote.second == best.second && is_first)) best = vote;
+            }
+            winners[row] = best.first;
+        }
+    });
+}
+
+// Links points, densest first, to their nearest denser mutual neighbour with the label that they want. Whose parent has
+// it already, and who finds none, keeps the parent, and the parent's label; points without one are left alone.
+template <class Real>
+void follow_majority(const MutualRows<Real>& mutual, const Index* order, const Index* rank, const Index* wanted,
+                     Index* labels, Index* parent, double* delta) {
+    for (Index r = 0; r < mutual.rows.n_samples; ++r) {
+        const Index point = order[r];
+        if (parent[point] == NO_POINT) continue;
+        if (labels[parent[point]] != wanted[point]) {
+            mutual.visit(point, [&](Index other, Real length) {
+                if (rank[other] > rank[point] || labels[other] != wanted[point]) return true;
+                parent[point] = other;
+                delta[point] = static_cast<double>(length);
+                return false;
+            });
+        }
+        labels[point] = labels[parent[point]];
+    }
+}
+
+}  // namespace diffpeaks

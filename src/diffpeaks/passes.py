@@ -1,0 +1,90 @@
+"""Passes between hills, weighed by how much of the random walk goes over them.
+
+The height of a pass is that of its highest link. In the plane that tells hills apart; in many dimensions a
+link or two between hills of thousands of samples is soon found, and the height says little. What flows over a
+pass says more: a hill that sends and receives little over it is one by itself, however high a single link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from diffpeaks._native import join_hills
+from diffpeaks.cuts import Cut
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.order import NO_POINT
+from diffpeaks.peaks import PeakForest, peak_labels
+from diffpeaks.places import Places
+from diffpeaks.progress import stage
+
+USUAL_FLOW = 0.08  # the share of a hill's walk over a pass at which its height alone counts
+
+
+@stage("passes")
+def weighed_by_flow(
+    forest: PeakForest,
+    links: NeighborGraph,
+    density: NDArray[np.float64],
+    places: Places,
+    graph: NeighborGraph,
+    walk: sp.csr_array,
+    cut: Cut,
+) -> PeakForest:
+    """The forest in which the prominence of a hill is how far it is apart from the hill that it would join.
+
+    That is the rise above the pass between them, in log density, less `flow_weight` log(share / USUAL_FLOW),
+    the share that goes over the pass of all that the smaller one sends and receives. Hills join one by one,
+    the least apart first, and what has joined is one hill in what follows; no prominence is below that of a
+    hill that joined before. Hills that rise less than `cut.chance` have joined by height before all others.
+
+    Parameters
+    ----------
+    forest, links, density : of samples; the forest is along the links
+    places, graph, walk : of their places; the walk has a chance for each entry of the graph
+    """
+    tops = forest.roots
+    tops = tops[forest.prominence[tops] >= cut.chance]
+    hill = peak_labels(forest, tops).astype(np.int32)
+    order = np.empty_like(forest.rank)
+    order[forest.rank] = np.arange(len(order), dtype=order.dtype)
+    found: dict[str, NDArray[Any]] = {
+        "saddle": forest.saddle.copy(),
+        "crossing": forest.crossing.copy(),
+        "prominence": forest.prominence.copy(),
+    }
+    for name, nothing in (("saddle", NO_POINT), ("crossing", NO_POINT), ("prominence", np.inf)):
+        found[name][tops] = nothing  # until they join
+    join_hills(
+        graph.indptr,
+        graph.indices,
+        graph.distances,
+        walk.data,
+        np.ones(graph.n_samples) if places.weights is None else places.weights,
+        np.ascontiguousarray(places.of_first(hill)),
+        links.indptr,
+        links.indices,
+        links.distances,
+        cut.max_link,
+        order,
+        forest.rank,
+        hill[order],
+        _log_of(density[order]),
+        forest.rank[tops],
+        cut.flow_weight,
+        USUAL_FLOW,
+        cut.chance,
+        *found.values(),
+    )
+    weighed = replace(forest, **found)
+    vars(weighed)["hill"] = forest.hill  # links are the same
+    return weighed
+
+
+def _log_of(density: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.log(density)

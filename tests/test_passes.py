@@ -1,0 +1,156 @@
+"""Hills that are weighed by the flow over their passes: as loops say, and what comes of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.metrics import adjusted_mutual_info_score
+
+from diffpeaks import DensityPeaks
+from diffpeaks.cuts import Cut, flow_weight_in
+from diffpeaks.passes import USUAL_FLOW, weighed_by_flow
+from diffpeaks.peaks import peak_labels
+
+
+def overlapping(n_samples=500, n_features=6, seed=0, copies=0):
+    X, labels = make_blobs(n_samples, n_features, centers=5, cluster_std=3.0, random_state=seed)
+    return np.concatenate([X, X[:copies]]), np.concatenate([labels, labels[:copies]])
+
+
+def joined_by_loops(model, cut):
+    """Prominence, saddle and crossing of tops, pair by pair, all looked at again for every merge."""
+    forest = model._forest_along(model._linked(), cut.max_link)
+    tops = forest.roots[forest.prominence[forest.roots] >= cut.chance]
+    hill = tops[peak_labels(forest, tops)]
+    walk, weights = model.density_estimator_.walk().toarray(), model._places.weights
+    graph, of_place = model.density_estimator_.graph_, model._places.of_first(hill)
+    flows = {}
+    for i in range(graph.n_samples):
+        row = slice(graph.indptr[i], graph.indptr[i + 1])
+        for j, length in zip(graph.indices[row], graph.distances[row], strict=True):
+            if length < cut.max_link:
+                pair = of_place[i], of_place[j]
+                flows[pair] = flows.get(pair, 0.0) + walk[i, j] * (1.0 if weights is None else weights[i])
+    links, sets, found = model._linked(), {top: {top} for top in tops}, {}
+    level = cut.chance
+    while True:
+        candidates = []
+        for a in sets:
+            for b in sets:
+                if a != b and forest.rank[a] > forest.rank[b]:
+                    candidates += pass_between(a, b, sets, flows, links, hill, forest, model.density_, cut)
+        if not candidates:
+            return found
+        apart, _, _, _, a, b, lower, upper = min(candidates)
+        level = max(level, apart)
+        end = upper if hill[lower] in sets[a] else lower
+        found[a] = level, lower, end
+        sets[b] |= sets.pop(a)
+
+
+def pass_between(a, b, sets, flows, links, hill, forest, density, cut):
+    over = sum(flow for (i, j), flow in flows.items() if (i in sets[a] and j in sets[b]))
+    over += sum(flow for (i, j), flow in flows.items() if (i in sets[b] and j in sets[a]))
+    total = [sum(f * ((i in s) + (j in s)) for (i, j), f in flows.items()) for s in (sets[a], sets[b])]
+    highest = []
+    for i in range(links.n_samples):
+        for e in range(links.indptr[i] + 1, links.indptr[i + 1]):
+            j = links.indices[e]
+            across = (hill[i] in sets[a] and hill[j] in sets[b]) or (
+                hill[i] in sets[b] and hill[j] in sets[a]
+            )
+            if across and links.distances[e] < cut.max_link:
+                upper, lower = sorted((i, j), key=lambda sample: forest.rank[sample])
+                highest.append((forest.rank[lower], forest.rank[upper], lower, upper))
+    if not highest:
+        return []
+    _, _, lower, upper = min(highest)
+    rise = np.log(density[a]) - np.log(density[lower])
+    apart = np.float32(rise - cut.flow_weight * np.log(over / min(total) / USUAL_FLOW))
+    return [(apart, forest.rank[a], forest.rank[upper], forest.rank[b], a, b, lower, upper)]
+
+
+@pytest.mark.parametrize("copies", [0, 40])
+@pytest.mark.parametrize("max_link", [np.inf, 9.0])
+def test_hills_join_as_the_loops_say(copies, max_link):
+    X, _ = overlapping(150, copies=copies)
+    model = DensityPeaks(smooth=False).fit(X)
+    cut = Cut(max_link=max_link, flow_weight=0.6, chance=0.05)
+    forest = model._hills(model._linked(), cut)
+    expected = joined_by_loops(model, cut)
+    assert len(expected) > 3
+    for top, (apart, lower, end) in expected.items():
+        assert forest.prominence[top] == pytest.approx(apart, abs=1e-6)
+        assert (forest.saddle[top], forest.crossing[top]) == (lower, end)
+    tops = forest.roots[forest.prominence[forest.roots] > 0]
+    apart_for_ever = set(tops) - set(expected) - set(tops[forest.prominence[tops] < cut.chance])
+    assert all(forest.prominence[top] == np.inf for top in apart_for_ever)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_weight_heights_alone_decide(seed):
+    X, _ = overlapping(800, seed=seed)
+    model = DensityPeaks(smooth=False).fit(X)
+    plain = model._forest_along(model._linked(), np.inf)
+    density = model.density_estimator_
+    weighed = weighed_by_flow(
+        plain, model._linked(), model.density_, model._places, density.graph_, density.walk(), Cut()
+    )
+    for threshold in (0.1, 0.3, 0.5, 0.8, 1.2):
+        roots = plain.roots
+        kept = [roots[forest.prominence[roots] >= threshold] for forest in (plain, weighed)]
+        np.testing.assert_array_equal(*kept)
+        np.testing.assert_array_equal(peak_labels(plain, kept[0]), peak_labels(weighed, kept[1]))
+
+
+def test_flow_counts_in_many_dimensions_alone():
+    assert flow_weight_in(1.0) == flow_weight_in(2.0) == flow_weight_in(2.4) == 0
+    assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(np.inf) == 0.5
+    plane = DensityPeaks().fit(make_moons(500, noise=0.05, random_state=0)[0])
+    assert (plane.cut_.flow_weight, plane.cut_.chance) == (0, 0)
+    digits = DensityPeaks().fit(load_digits().data)
+    assert digits.cut_.flow_weight > 0.2
+    assert digits.cut_.min_prominence == pytest.approx(digits.cut_.chance + 0.4)
+    assert DensityPeaks("kd-sym").fit(load_digits().data[:500]).cut_.flow_weight == 0
+
+
+def test_flow_tells_overlapping_blobs_apart():
+    scores = {True: [], False: []}
+    for seed in range(6):
+        X, truth = make_blobs(2000, 10, centers=8, cluster_std=3.3, random_state=seed)
+        model = DensityPeaks().fit(X)
+        by_height = replace(model.cut_, flow_weight=0.0)
+        scores[True].append(adjusted_mutual_info_score(truth, model.labels_))
+        scores[False].append(adjusted_mutual_info_score(truth, model.recut(cut=by_height)))
+    assert np.mean(scores[True]) > np.mean(scores[False]), scores
+
+
+def test_the_order_of_samples_has_no_part_in_it():
+    X, _ = overlapping(900)
+    order = np.random.RandomState(0).permutation(len(X))
+    one, other = DensityPeaks().fit(X), DensityPeaks().fit(X[order])
+    assert one.cut_.flow_weight == other.cut_.flow_weight > 0
+    np.testing.assert_array_equal(one.labels_[order], other.labels_)
+
+
+def test_flow_is_refused_where_there_is_no_walk():
+    X, _ = overlapping(200)
+    model = DensityPeaks("naive", max_link=5.0).fit(X)
+    with pytest.raises(ValueError, match=r"flow_weight=0.3 .* density=None"):
+        model.recut(cut=Cut(max_link=5.0, flow_weight=0.3))
+    for bad in ({"flow_weight": -0.1}, {"flow_weight": np.nan}, {"chance": -1.0}, {"chance": np.inf}):
+        with pytest.raises(ValueError, match=f"{next(iter(bad))}="):
+            Cut(**bad)
+
+
+def test_a_cut_of_the_fit_can_be_changed_in_one_rule():
+    X, _ = overlapping(900)
+    model = DensityPeaks().fit(X)
+    np.testing.assert_array_equal(model.recut(cut=model.cut_), model.labels_)
+    apart = model.hierarchy(model.cut_.max_link).merges.prominence
+    assert np.all(np.diff(apart) >= 0)
+    cuts = [replace(model.cut_, min_prominence=prominence) for prominence in (0.0, 0.5, 1.0, 3.0)]
+    numbers = [model.recut(cut=cut).max() + 1 for cut in cuts]
+    assert numbers == sorted(numbers, reverse=True)
+    assert numbers[0] > numbers[-1]
