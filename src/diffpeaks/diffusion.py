@@ -92,14 +92,16 @@ def relative_error(
     teleport: float,
     weights: NDArray[np.float64] | None,
     random: np.random.RandomState,
+    mass: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Standard error of each value of `diffuse`, relative to it, had the points been drawn anew.
 
     A value is a sum of what arrives from other points, and each of these is there by chance, as one
     of a Poisson number of points. The sum of their squares is found by letting each of few points start
     alone, or by giving many of them random signs, which go by density and not by the order of the points.
+    `mass` are the values, where they are known.
     """
-    mass = diffuse(transition, None, steps, teleport, weights)
+    mass = diffuse(transition, None, steps, teleport, weights) if mass is None else mass
     scale = np.ones(len(mass)) if weights is None else np.sqrt(weights)
     n_draws = max(_FEWEST_DRAWS, _ERROR_WORK // (steps * transition.nnz))
     starts = _each_alone(scale) if n_draws >= len(mass) else _with_signs(mass, scale, n_draws, random)

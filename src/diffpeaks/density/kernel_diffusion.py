@@ -196,7 +196,10 @@ class KernelDiffusion(GraphDensity):
     def log_error(self, random: np.random.RandomState) -> float:
         if np.isinf(self.steps):
             return super().log_error(random)
-        error = relative_error(self.walk(), int(self.steps), self._fitted_teleport, self._weights, random)
+        mass = self.density_ if self._weights is None else self.density_ * self._weights
+        error = relative_error(
+            self.walk(), int(self.steps), self._fitted_teleport, self._weights, random, mass
+        )
         return float(np.median(error))
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
