@@ -21,7 +21,7 @@ def overlapping(n_samples=500, n_features=6, seed=0, copies=0):
 def joined_by_loops(model, cut):
     """Prominence, saddle and crossing of tops, pair by pair, all looked at again for every merge."""
     forest = model._forest_along(model._linked(), cut.max_link)
-    tops = forest.roots[forest.prominence[forest.roots] >= cut.chance]
+    tops = forest.roots[forest.prominence[forest.roots] >= cut.least_rise]
     hill = tops[peak_labels(forest, tops)]
     walk, weights = model.density_estimator_.walk().toarray(), model._places.weights
     graph, of_place = model.density_estimator_.graph_, model._places.of_first(hill)
@@ -33,7 +33,7 @@ def joined_by_loops(model, cut):
                 pair = of_place[i], of_place[j]
                 flows[pair] = flows.get(pair, 0.0) + walk[i, j] * (1.0 if weights is None else weights[i])
     links, sets, found = model._linked(), {top: {top} for top in tops}, {}
-    level = cut.chance
+    level = cut.least_rise
     while True:
         candidates = []
         for a in sets:
@@ -76,7 +76,7 @@ def pass_between(a, b, sets, flows, links, hill, forest, density, cut):
 def test_hills_join_as_the_loops_say(copies, max_link):
     X, _ = overlapping(150, copies=copies)
     model = DensityPeaks(smooth=False).fit(X)
-    cut = Cut(max_link=max_link, flow_weight=0.6, chance=0.05)
+    cut = Cut(max_link=max_link, flow_weight=0.6, least_rise=0.05)
     forest = model._hills(model._linked(), cut)
     expected = joined_by_loops(model, cut)
     assert len(expected) > 3
@@ -84,7 +84,7 @@ def test_hills_join_as_the_loops_say(copies, max_link):
         assert forest.prominence[top] == pytest.approx(apart, abs=1e-6)
         assert (forest.saddle[top], forest.crossing[top]) == (lower, end)
     tops = forest.roots[forest.prominence[forest.roots] > 0]
-    apart_for_ever = set(tops) - set(expected) - set(tops[forest.prominence[tops] < cut.chance])
+    apart_for_ever = set(tops) - set(expected) - set(tops[forest.prominence[tops] < cut.least_rise])
     assert all(forest.prominence[top] == np.inf for top in apart_for_ever)
 
 
@@ -108,10 +108,10 @@ def test_flow_counts_in_many_dimensions_alone():
     assert flow_weight_in(1.0) == flow_weight_in(2.0) == flow_weight_in(2.4) == 0
     assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(np.inf) == 0.5
     plane = DensityPeaks().fit(make_moons(500, noise=0.05, random_state=0)[0])
-    assert (plane.cut_.flow_weight, plane.cut_.chance) == (0, 0)
+    assert (plane.cut_.flow_weight, plane.cut_.least_rise) == (0, 0)
     digits = DensityPeaks().fit(load_digits().data)
     assert digits.cut_.flow_weight > 0.2
-    assert digits.cut_.min_prominence == pytest.approx(digits.cut_.chance + 0.4)
+    assert digits.cut_.min_prominence == pytest.approx(digits.cut_.least_rise + 0.2)
     assert DensityPeaks("kd-sym").fit(load_digits().data[:500]).cut_.flow_weight == 0
 
 
@@ -139,7 +139,7 @@ def test_flow_is_refused_where_there_is_no_walk():
     model = DensityPeaks("naive", max_link=5.0).fit(X)
     with pytest.raises(ValueError, match=r"flow_weight=0.3 .* density=None"):
         model.recut(cut=Cut(max_link=5.0, flow_weight=0.3))
-    for bad in ({"flow_weight": -0.1}, {"flow_weight": np.nan}, {"chance": -1.0}, {"chance": np.inf}):
+    for bad in ({"flow_weight": -0.1}, {"flow_weight": np.nan}, {"least_rise": -1.0}, {"least_rise": np.inf}):
         with pytest.raises(ValueError, match=f"{next(iter(bad))}="):
             Cut(**bad)
 

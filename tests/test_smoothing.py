@@ -113,6 +113,16 @@ def test_noise_in_many_dimensions_hides_hills_without_it():
     assert np.mean(scores[False]) < 0.9, scores
 
 
+@pytest.mark.parametrize("n_features", [200, 500])
+def test_noise_in_very_many_dimensions_is_one_cluster(n_features):
+    noise = np.random.RandomState(0).standard_normal((500, n_features))
+    model = DensityPeaks().fit(noise)
+    assert model.smoothing_.max_link == model.cut_.max_link == np.inf
+    assert model.n_clusters_ == 1
+    X, truth = blobs(500, n_features, 5, spread=0.5)
+    assert adjusted_mutual_info_score(truth, DensityPeaks().fit_predict(X)) > 0.99
+
+
 def test_in_the_plane_samples_stay_and_are_searched_once():
     X, _ = make_moons(500, noise=0.05, random_state=0)
     told = []

@@ -22,7 +22,8 @@ LINK_SHARE_OF_TYPICAL = 0.7
 LONE_LINK_SHARE_OF_TYPICAL = 0.825
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4
-# In how many dimensions flow begins to count, and how much it counts in very many.
+# In how many dimensions flow begins to count, and how much it counts in very many. Hills that rise half as far
+# or less are none, whatever flows.
 FEWEST_DIMENSIONS = 2.5
 FLOW_WEIGHT = 0.5
 
@@ -50,7 +51,7 @@ class Cut:
     flow_weight : float
         How much the flow of the walk over a saddle counts beside its height (`passes.weighed_by_flow`). Where
         it counts, samples follow most of their mutual neighbours, too (`majority.majority_followed`).
-    chance : float
+    least_rise : float
         Hills that rise less above their saddle are absorbed before flow counts.
     """
 
@@ -60,12 +61,12 @@ class Cut:
     max_lone_link: float | None = None
     peaks: tuple[int, ...] | None = None
     flow_weight: float = 0.0
-    chance: float = 0.0
+    least_rise: float = 0.0
 
     def __post_init__(self) -> None:
         if self.peaks is not None and Cut() != replace(self, peaks=None):
             raise ValueError(f"{self} has peaks and rules that choose them; give either")
-        for name in ("flow_weight", "chance"):
+        for name in ("flow_weight", "least_rise"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name}={getattr(self, name)} must be a finite number of at least 0")
 
@@ -96,24 +97,26 @@ def automatic_cut(
     points: PointSet | GivenGraph,
     density: GraphDensity,
     random_state: object = None,
+    *,
+    lengths_tell: bool = True,
     flow_counts: bool = False,
 ) -> Cut:
     """Links against the distance of random pairs, prominence against sampling noise, and flow if it counts.
 
     Prominence alone decides on a precomputed graph, which does not know how far random pairs are, and
-    where hardly any sample has a neighbour that is nearer than they are.
+    where hardly any sample has a neighbour that is nearer than they are, or had one before it was moved.
     """
     random = check_random_state(0 if random_state is None else random_state)
     typical = points.typical_distance(random)
     # of lengths, which distances may be squares of
     max_link = LINK_SHARE_OF_TYPICAL**points.degree * typical
     max_lone_link = LONE_LINK_SHARE_OF_TYPICAL**points.degree * typical
-    if have_concentrated(density.graph_, max_link):
+    if not lengths_tell or have_concentrated(density.graph_, max_link):
         max_link = max_lone_link = np.inf
     chance = rise_by_chance(density.log_error(random), points.n_samples)
     cut = Cut(None, float(max_link), LEAST_RISE + chance, float(max_lone_link))
     weight = flow_weight_in(intrinsic_dimension(density.graph_, points.degree)) if flow_counts else 0.0
-    return replace(cut, flow_weight=weight, chance=chance) if weight else cut
+    return replace(cut, flow_weight=weight, least_rise=LEAST_RISE / 2 + chance) if weight else cut
 
 
 def flow_weight_in(dimension: float) -> float:

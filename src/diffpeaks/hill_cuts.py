@@ -91,6 +91,7 @@ class HillCuts:
                     self._places.points,
                     self.density_estimator_,
                     self._fitted["random_state"],
+                    lengths_tell=self.smoothing_ is None or np.isfinite(self.smoothing_.max_link),
                     flow_counts=self._by_default,
                 )
             return self._automatic
