@@ -22,8 +22,8 @@ LINK_SHARE_OF_TYPICAL = 0.7
 LONE_LINK_SHARE_OF_TYPICAL = 0.825
 # How far a hill must rise above its saddle, in log density, beyond what chance would raise.
 LEAST_RISE = 0.4
-# In how many dimensions flow begins to count, and how much in very many. Hills that rise half as far or less are
-# none, whatever flows.
+# In how many dimensions flow begins to count, and how much in very many. Hills that rise half as far or less
+# are none, whatever flows.
 FEWEST_DIMENSIONS = 2.5
 FLOW_WEIGHT = 0.5
 
