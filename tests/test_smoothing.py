@@ -24,9 +24,11 @@ def moved_by_loops(x, own, X, masses, smoothing):
     lengths = np.array([np.sqrt(np.sum((x - y) ** 2)) for y in X])
     nearest = np.argsort(lengths, kind="stable")[: smoothing.n_neighbors - 1]
     total, mean = own, own * x
-    for j in nearest:
-        if np.sum(np.sum((X - X[j]) ** 2, axis=1) < lengths[j] ** 2) >= smoothing.n_neighbors:
-            continue  # so many others are nearer to it
+    # mutual where fewer others are nearer to the neighbour than it has neighbours
+    nearer = [np.sum(np.sum((X - X[j]) ** 2, axis=1) < lengths[j] ** 2) for j in nearest]
+    mutual = [j for j, n_nearer in zip(nearest, nearer, strict=True) if n_nearer < smoothing.n_neighbors]
+    missing = max(0, round(0.1 * smoothing.n_neighbors) - len(mutual))
+    for j in [*mutual, *[j for j in nearest if j not in mutual][:missing]]:
         weight = masses[j] * np.exp(-((lengths[j] / lengths[nearest[-1]]) ** 2))
         total, mean = total + weight, mean + weight * (X[j] if lengths[j] < smoothing.max_link else x)
     moved = smoothing.kept * x + (1 - smoothing.kept) * mean / total

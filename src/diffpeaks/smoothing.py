@@ -3,7 +3,8 @@
 In m dimensions the mean of k neighbours is off by about 1 / sqrt(k) of their reach, while they lie k^(-1/m)
 of it apart. In the plane the two are alike, and means would only make clumps. In many dimensions neighbours
 are nearly as far as their reach, most of that is noise, and their mean has far less of it. Some samples are
-among the nearest of very many others there, so that only those count whose neighbours are mutual.
+among the nearest of very many others there, so that mutual neighbours count alone. Others are nobody's, and
+would stay where noise has put them: who has hardly any mutual neighbours moves towards the nearest.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from diffpeaks.neighbors.contract import Neighbors
 from diffpeaks.neighbors.euclidean import squared_norms
 from diffpeaks.places import Places
 from diffpeaks.progress import stage
+from diffpeaks.rows import offsets
 
 # Samples move towards neighbours nearer than this share of the typical length between samples, if some are.
 REACH_SHARE_OF_TYPICAL = 0.8
 LEAST_NEAR_SHARE = 0.01
+LEAST_MUTUAL_SHARE = 0.1  # of a row: where fewer are mutual, the nearest of the others count too
 STAYS = 0.9  # who would keep more of its place than that may as well stay
 FEWEST_NEIGHBORS = 4  # the sample itself counted, of which a dimension can be told
 _ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ by less are one
@@ -41,6 +44,7 @@ class Smoothing:
     kept : float
         The share of its own place that a sample keeps; the rest is the mean of itself and those neighbours
         that have it among theirs, weighted by exp(-d^2 / h), h the squared distance to its last neighbour.
+        Where these are fewer than a tenth, the nearest others make up for it.
     dimension : float
         The dimension of the data, by how fast neighbours become more with the distance.
     n_neighbors : int
@@ -60,11 +64,11 @@ class Smoothing:
     def moved(
         self, queries: NDArray[Any], own: Any, rows: Neighbors, points: PointSet, masses: Any, reach: Any
     ) -> NDArray[Any]:
-        """Queries, each of a mass of its own, moved towards points in their rows that reach back to them."""
+        """Queries, each of a mass of its own, moved towards points in their rows, mostly mutual ones."""
         weights = self._weights(rows, points.degree)
         if masses is not None:
             weights *= masses[rows.indices]
-        weights[rows.distances > reach[rows.indices]] = 0.0
+        weights[~self._counts(rows, reach)] = 0.0
         total = own + np.add.reduceat(weights, rows.indptr[:-1])
         weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
         weights[rows.distances >= np.atleast_1d(self.max_link)] = 0.0  # steps that are not taken
@@ -76,6 +80,17 @@ class Smoothing:
         if self.radius is not None:
             moved *= (self.radius / np.sqrt(squared_norms(moved)))[:, None]
         return moved
+
+    def _counts(self, rows: Neighbors, reach: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which entries are mutual, or among the nearest others of a row that has hardly any."""
+        mutual = rows.distances <= reach[rows.indices]
+        lengths = np.diff(rows.indptr)
+        n_mutual = np.diff(offsets(mutual)[rows.indptr])
+        others_so_far = offsets(~mutual)
+        place = others_so_far[1:] - np.repeat(others_so_far[rows.indptr[:-1]], lengths)  # from 1 on
+        missing = np.maximum(round(LEAST_MUTUAL_SHARE * self.n_neighbors) - n_mutual, 0)
+        counts: NDArray[np.bool_] = mutual | (place <= np.repeat(missing, lengths))
+        return counts
 
     def _weights(self, rows: Neighbors, degree: int) -> NDArray[np.float64]:
         """Of neighbours, beside one for the sample itself."""
