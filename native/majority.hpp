@@ -28,7 +28,8 @@ struct MutualRows {
     }
 };
 
-// The label with the most mass in each row, the point's own counted; of equal ones its own, then the first.
+// The label with the most mass in each row, the point's own counted; of equal ones its own, then the first. Masses are
+// equal that differ by rounding alone, so that their scale does not matter.
 template <class Real>
 void majority_labels(const MutualRows<Real>& mutual, const double* masses, const Index* labels, Index* winners,
                      int n_threads) {
@@ -43,10 +44,12 @@ void majority_labels(const MutualRows<Real>& mutual, const double* masses, const
                 votes[v].second += masses[point];
                 return true;
             });
+            constexpr double rounding = 1e-9;
             std::pair<Index, double> best = votes.front();
             for (const auto& vote : votes) {
                 const bool is_first = vote.first < best.first && best.first != labels[row];
-                if (vote.second > best.second || (vote.second == best.second && is_first)) best = vote;
+                const bool is_as_much = vote.second >= best.second * (1 - rounding);
+                if (vote.second > best.second * (1 + rounding) || (is_as_much && is_first)) best = vote;
             }
             winners[row] = best.first;
         }

@@ -19,10 +19,12 @@ struct Pass {
     double flow = 0.0;
     Index lower = NO_POINT;  // the less dense end of the highest link, and the other one: the least ranks
     Index upper = NO_POINT;
+    double apart = -INFINITY;  // how far the hills are apart, as the queue has it
 
     bool is_open() const { return lower != NO_POINT; }
     void add(const Pass& other) {
         flow += other.flow;
+        apart = -INFINITY;
         if (other.is_open()) open(other.lower, other.upper);
     }
     void open(Index at, Index above) {
@@ -53,7 +55,6 @@ class JoiningHills {
           hill_of_rank_(hill_of_rank),
           joined_(static_cast<Index>(tops_.size())),
           volume_(tops_.size(), 0.0),
-          version_(tops_.size(), 0),
           passes_(tops_.size()) {}
 
     void add_flow(Index from, Index to, double flow) {
@@ -72,19 +73,20 @@ class JoiningHills {
     // Joins hills, the least apart first, and calls joined(top, pass, end on the other hill, separation) with ranks.
     template <class Joined>
     void join_all(const Separation& separation, Joined joined) {
-        for (Index hill = 0; hill < static_cast<Index>(tops_.size()); ++hill) push_passes(hill, separation, hill);
+        for (Index hill = 0; hill < static_cast<Index>(tops_.size()); ++hill) queue_passes(hill, separation);
         double level = separation.least;
         while (!queue_.empty()) {
             const Candidate next = queue_.top();
             queue_.pop();
-            if (!is_current(next)) continue;
+            const auto found = passes_[next.a].find(next.b);
+            if (found == passes_[next.a].end() || found->second.apart != next.separation) continue;  // not any more
             level = std::max(level, next.separation);  // a hill that grew may be nearer to others: they join now
-            const Pass pass = passes_[next.a].at(next.b);
+            const Pass pass = found->second;
             const Index lower = std::max(tops_[next.a], tops_[next.b]);
             const Index absorbed = tops_[next.a] == lower ? next.a : next.b;
             const Index end = joined_.find(hill_of_rank_[pass.lower]) == absorbed ? pass.upper : pass.lower;
             joined(lower, pass.lower, end, level);
-            push_passes(merged(next.a, next.b), separation, NO_POINT);
+            queue_passes(merged(next.a, next.b), separation);
         }
     }
 
@@ -93,24 +95,22 @@ class JoiningHills {
         double separation;
         Index lower, end, higher;  // tops, and between them the denser end of the pass
         Index a, b;
-        Index version_a, version_b;
         bool operator<(const Candidate& other) const {  // of a queue whose largest comes first
             return std::tie(separation, lower, end, higher) >
                    std::tie(other.separation, other.lower, other.end, other.higher);
         }
     };
 
-    bool is_current(const Candidate& c) const { return version_[c.a] == c.version_a && version_[c.b] == c.version_b; }
-
-    // Of all passes of a hill, or of those to hills of larger numbers alone.
-    void push_passes(Index hill, const Separation& separation, Index above) {
-        for (const auto& [other, pass] : passes_[hill]) {
-            if (!pass.is_open() || other <= above) continue;
+    // Those passes of a hill that the queue does not have as they are now.
+    void queue_passes(Index hill, const Separation& separation) {
+        for (auto& [other, pass] : passes_[hill]) {
+            if (!pass.is_open()) continue;
             const Index lower = std::max(tops_[hill], tops_[other]), higher = std::min(tops_[hill], tops_[other]);
             const double share = pass.flow / std::min(volume_[hill], volume_[other]);
             const double apart = separation.of(log_density_[lower], log_density_[pass.lower], share);
-            if (!(apart < INFINITY)) continue;
-            queue_.push({apart, lower, pass.upper, higher, hill, other, version_[hill], version_[other]});
+            if (!(apart < INFINITY) || apart == pass.apart) continue;
+            pass.apart = passes_[other].at(hill).apart = apart;
+            queue_.push({apart, lower, pass.upper, higher, hill, other});
         }
     }
 
@@ -120,8 +120,6 @@ class JoiningHills {
         joined_.attach(from, into);
         tops_[into] = std::min(tops_[into], tops_[from]);
         volume_[into] += volume_[from];
-        ++version_[into];
-        ++version_[from];
         for (const auto& [other, pass] : passes_[from]) {
             passes_[other].erase(from);
             if (other == into) continue;
@@ -137,7 +135,6 @@ class JoiningHills {
     const Index* hill_of_rank_;
     UnionFind joined_;
     std::vector<double> volume_;
-    std::vector<Index> version_;
     std::vector<std::unordered_map<Index, Pass>> passes_;
     std::priority_queue<Candidate> queue_;
 };

@@ -121,6 +121,7 @@ def test_the_summary_tells_what_was_done(folder, capsys):
         "min_prominence": model.cut_.min_prominence,
         "max_lone_link": model.cut_.max_lone_link,
         "flow_weight": 0.0,
+        "least_rise": 0.0,
     }
     assert set(summary["seconds"]) == {"read", "fit", "write"}
     assert DensityPeaks.load("points.model").labels_.tolist() == model.labels_.tolist()

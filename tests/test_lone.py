@@ -37,10 +37,12 @@ def check_lone(model, X):
     cut, rank = model.cut_, model.forest_.rank
     before = model.recut(max_link=cut.max_link, min_prominence=cut.min_prominence)
     rows, label, linked = rows_of(model._linked()), before.tolist(), {}
+    everyone, places = np.arange(len(X)), model._places
+    first = everyone if places.first is None else places.first[places.number]  # at the place of each
     while True:
-        sizes = np.bincount(label)
+        sizes = np.bincount(np.array(label)[first == everyone])
         found = {}
-        for i in (i for i, of_i in enumerate(label) if sizes[of_i] == 1):
+        for i in (i for i, of_i in enumerate(label) if sizes[of_i] == 1 and first[i] == i):
             others = rows[i][1:]
             near = [j for j in others if np.linalg.norm(X[i].astype(float) - X[j]) < cut.max_lone_link]
             votes = [label[j] for j in near if sizes[label[j]] > 1]
@@ -50,11 +52,20 @@ def check_lone(model, X):
         if not found:
             break
         linked |= found
-        label = [label[found.get(i, i)] for i in range(len(label))]
+        label = [label[found.get(i, i)] for i in first]
     assert {i: model.forest_.parent[i] for i in linked} == linked
     pairs = set(zip(label, model.labels_.tolist(), strict=True))
     assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
     return len(linked)
+
+
+def test_copies_of_a_lone_sample_are_as_alone_as_it_is():
+    for seed in range(10):
+        random = np.random.RandomState(seed)
+        X, weights = random.standard_normal((60, 20)), random.randint(1, 4, 60)
+        weighed = DensityPeaks().fit(X, sample_weight=weights)
+        copied = DensityPeaks().fit(np.repeat(X, weights, axis=0))
+        np.testing.assert_array_equal(copied.labels_, np.repeat(weighed.labels_, weights))
 
 
 def test_lone_faces_follow_the_rule():

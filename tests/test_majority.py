@@ -64,6 +64,16 @@ def test_samples_follow_as_the_loops_say(copies, max_link, weighted):
     assert np.any(found.parent != forest.parent)
 
 
+def test_the_scale_of_weights_does_not_matter():
+    for seed in range(8):
+        X, _ = make_blobs(400, 10, centers=5, cluster_std=4.0, random_state=seed)
+        weights = np.random.RandomState(seed).randint(1, 6, len(X))
+        labels = DensityPeaks().fit(X, sample_weight=weights).labels_
+        for scale in (0.1, 1 / 3, 7):
+            scaled = DensityPeaks().fit(X, sample_weight=weights * scale)
+            np.testing.assert_array_equal(scaled.labels_, labels)
+
+
 def test_tops_stay_and_links_lead_upwards():
     model = DensityPeaks().fit(load_digits().data)
     assert model.cut_.flow_weight > 0

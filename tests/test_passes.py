@@ -106,7 +106,8 @@ def test_without_weight_heights_alone_decide(seed):
 
 def test_flow_counts_in_many_dimensions_alone():
     assert flow_weight_in(1.0) == flow_weight_in(2.0) == flow_weight_in(2.4) == 0
-    assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(np.inf) == 0.5
+    assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(1e9) == 0.5
+    assert flow_weight_in(np.inf) == DensityPeaks(n_neighbors=3).fit(load_digits().data).cut_.flow_weight == 0
     plane = DensityPeaks().fit(make_moons(500, noise=0.05, random_state=0)[0])
     assert (plane.cut_.flow_weight, plane.cut_.least_rise) == (0, 0)
     digits = DensityPeaks().fit(load_digits().data)
@@ -139,9 +140,9 @@ def test_flow_is_refused_where_there_is_no_walk():
     model = DensityPeaks("naive", max_link=5.0).fit(X)
     with pytest.raises(ValueError, match=r"flow_weight=0.3 .* density=None"):
         model.recut(cut=Cut(max_link=5.0, flow_weight=0.3))
-    for bad in ({"flow_weight": -0.1}, {"flow_weight": np.nan}, {"least_rise": -1.0}, {"least_rise": np.inf}):
-        with pytest.raises(ValueError, match=f"{next(iter(bad))}="):
-            Cut(**bad)
+    for name, value in [("flow_weight", bad) for bad in (-0.1, np.nan, "a", None)] + [("least_rise", np.inf)]:
+        with pytest.raises(ValueError, match=f"{name}="):
+            Cut(**{name: value})
 
 
 def test_a_cut_of_the_fit_can_be_changed_in_one_rule():

@@ -98,6 +98,19 @@ def test_fitted_samples_keep_their_labels_in_any_order(tmp_path):
     assert loaded.smoothing_ == model.smoothing_
 
 
+@pytest.mark.parametrize("offset", [0.0, 30.0], ids=["all around", "in a narrow cone"])
+def test_new_samples_without_length_beside_samples_of_one_length(offset):
+    X = blobs(500, 20)[0] + offset
+    model = DensityPeaks().fit(X / np.linalg.norm(X, axis=1, keepdims=True))
+    assert model.smoothing_.radius is not None
+    nothing = np.zeros((40, 20))
+    nothing[20:] = 1e-300
+    stays = np.array_equal(model._moved(nothing), nothing)
+    assert stays == (offset > 0)  # all are too far from it
+    assert len(set(model.predict(nothing))) == 1
+    assert np.all(np.isfinite(model.score_samples(nothing)))
+
+
 def test_new_samples_of_a_blob_join_it():
     X, truth = blobs(1000, spread=1.2)
     model = DensityPeaks().fit(X[:800])

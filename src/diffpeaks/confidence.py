@@ -4,7 +4,7 @@ From a sample the walk goes to a member of its row, itself included, with a chan
 distance: the Gaussian kernel, as wide as the row reaches, whatever density was clustered. The share of a
 cluster is the chance to arrive in it; arrivals in noise are not counted.
 
-Labels follow links to denser samples and not the majority of the neighbours, so that the walk may prefer
+Labels follow links to denser samples and not the majority of all neighbours, so that the walk may prefer
 another cluster than the label. The share of the label is then raised to that of the rival, and a hair
 above it, before the shares are made to sum to one: such a sample has a probability of about a half or less.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,9 @@ class Cut:
         if self.peaks is not None and Cut() != replace(self, peaks=None):
             raise ValueError(f"{self} has peaks and rules that choose them; give either")
         for name in ("flow_weight", "least_rise"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name}={getattr(self, name)} must be a finite number of at least 0")
+            value: Any = getattr(self, name)
+            if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
+                raise ValueError(f"{name}={value!r} must be a finite number of at least 0")
 
     @property
     def is_of_all_samples(self) -> bool:
@@ -120,9 +122,13 @@ def automatic_cut(
 
 
 def flow_weight_in(dimension: float) -> float:
-    """None in the plane, where a hill may be long and thin, and more the more dimensions there are."""
+    """None in the plane, where a hill may be long and thin, and more the more dimensions there are.
+
+    An infinite dimension is that of rows that tell none.
+    """
     # in thousandths: the order of samples, which rounds sums in its way, has no part in it
-    return 0.0 if dimension < FEWEST_DIMENSIONS else round(FLOW_WEIGHT * (1 - 2 / dimension), 3)
+    counts = FEWEST_DIMENSIONS <= dimension < np.inf
+    return round(FLOW_WEIGHT * (1 - 2 / dimension), 3) if counts else 0.0
 
 
 def rise_by_chance(log_error: float, n_samples: int) -> float:

@@ -38,15 +38,16 @@ class Explanation:
         A sample that was noise keeps that reason where it was assigned or became a singleton.
     density, delta : float
         `delta` is the distance to the nearest denser neighbour along which hills are linked, of a lone
-        sample to the one that it follows; infinite where the forest has none.
+        sample, or one that follows most of its neighbours, to the one that it follows; infinite where the
+        forest has none.
     path : tuple of int
-        Samples from this one to a peak: each the nearest denser neighbour of the one before, or reached over
-        a saddle. Assigned noise reaches its cluster first; other noise goes to the peak that it had.
+        Samples from this one to a peak: each the denser neighbour that the one before follows, or reached
+        over a saddle. Assigned noise reaches its cluster first; other noise goes to the peak that it had.
     saddles : tuple of int
         The samples of the path where a hill was handed over.
     prominence : float
-        How far the peak at the end rises above the saddle to a denser hill, in log density; zero where
-        the peak is no hilltop of the graph.
+        How far the peak at the end rises above the saddle to a denser hill, in log density, or is apart from
+        it where flow counts; zero where the peak is no hilltop of the graph.
     next_saddle, next_label : int or None
         Where the peak's hill meets a denser one, and the label there; None where it meets none.
     next_saddle_density : float or None

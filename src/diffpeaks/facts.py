@@ -29,6 +29,7 @@ def facts_of(model: Any) -> dict[str, Any]:
             "min_prominence": _finite_or_none(cut.min_prominence),
             "max_lone_link": _finite_or_none(cut.max_lone_link),
             "flow_weight": cut.flow_weight,
+            "least_rise": cut.least_rise,
         },
         "n_clusters": int(model.n_clusters_),
         "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),

@@ -1,7 +1,8 @@
 """Every clustering by prominence at once: the hills of one forest, and which joins which.
 
 Raising `min_prominence` absorbs hills one after the other, each into the hill that it touches at its saddle.
-What was joined stays joined, so that the clusterings are nested and make a tree.
+What was joined stays joined, so that the clusterings are nested and make a tree. Prominences are those of the
+forest, in which flow may count beside heights (`passes.py`).
 """
 
 from __future__ import annotations

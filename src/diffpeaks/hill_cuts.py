@@ -104,7 +104,7 @@ class HillCuts:
         forest = self._hills(links, cut)
         if cut.max_lone_link is not None:
             labels = peak_labels(forest, self._peaks(forest, cut))
-            forest = lone_samples_linked(forest, links, labels, cut.max_lone_link)
+            forest = lone_samples_linked(forest, links, labels, cut.max_lone_link, self._places.first)
         if not cut.flow_weight:
             return forest
         labels = peak_labels(forest, self._peaks(forest, cut))

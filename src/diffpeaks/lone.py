@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.contract import Neighbors
-from diffpeaks.order import NOISE
+from diffpeaks.order import NO_POINT, NOISE
 from diffpeaks.peaks import PeakForest, forest_with_links
 from diffpeaks.rows import offsets
 
@@ -35,17 +35,23 @@ def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -
 
 
 def lone_samples_linked(
-    forest: PeakForest, graph: NeighborGraph, labels: NDArray[np.int64], max_link: float
+    forest: PeakForest,
+    graph: NeighborGraph,
+    labels: NDArray[np.int64],
+    max_link: float,
+    first: NDArray[np.int32] | None = None,
 ) -> PeakForest:
     """The forest in which lone samples are linked into the cluster that most of their neighbours agree on.
 
-    A lone sample is a cluster by itself in `labels`. It is linked to its nearest denser neighbour in that
+    A lone sample is a cluster by itself in `labels`, or with its copies alone; `first` are the first samples
+    at each place, None where no place has several. It is linked to its nearest denser neighbour in that
     cluster, and then counts as one of it for the lone samples that are left, until none is linked.
     """
     parent, delta = forest.parent.copy(), forest.delta.copy()
-    alone = (np.bincount(labels) == 1)[labels]
+    n_places = np.bincount(labels if first is None else labels[first])
+    alone = (n_places == 1)[labels]
     agreed_upon = np.where(alone, NOISE, labels)  # a lone sample speaks for no cluster
-    lone = np.flatnonzero(alone)
+    lone = np.flatnonzero(alone & (parent == NO_POINT))  # copies follow the first of them
     rows = _others(graph, lone)[1]
     owners = np.repeat(lone, np.diff(rows.indptr))
     asked = lone

@@ -257,6 +257,21 @@ def _check_sizes(model: Any) -> None:
     places = model._places
     _check_values({"points": places.points, "first": places.first}, n_places, n_samples)
     _check_values({"number": places.number}, n_samples, n_places)
+    _check_lengths({"weights": places.weights, "reach": places.reach}, n_places)
+    if (places.reach is None) != (model.smoothing_ is None):
+        raise ValueError("samples were moved, and their reach is missing, or the other way round")
+    walked = vars(model.density_estimator_).get("_reached", model.density_estimator_.graph_)
+    if model.cut_.flow_weight and len(walked.indices) != len(model.density_estimator_.graph_.indices):
+        raise ValueError(f"the walk has {len(walked.indices)} entries, other than the graph")
+
+
+def _check_lengths(of: dict[str, Any], size: int) -> None:
+    """Arrays, where there are any, hold a finite number of at least zero for each place."""
+    for name, values in of.items():
+        if values is not None and (
+            values.shape != (size,) or not np.all((values >= 0) & np.isfinite(values))
+        ):
+            raise ValueError(f"{name} are not {size} finite numbers of at least 0")
 
 
 def _check_values(of: dict[str, Any], size: int, n_named: int) -> None:

@@ -29,16 +29,18 @@ class PeakForest:
     Attributes
     ----------
     parent : array of shape (n_samples,)
-        Nearest denser neighbour; -1 for a root.
+        Nearest denser neighbour, or another denser one that most mutual neighbours are with
+        (`majority.majority_followed`); -1 for a root.
     delta : array of shape (n_samples,)
         Distance to it; infinite for a root.
     prominence : array of shape (n_samples,)
-        How far a root rises above the saddle to a denser hill, in log density. Infinite where it
-        meets none, zero for samples that are no roots.
+        How far a root rises above the saddle to a denser hill, in log density; where flow counts, how far
+        it is apart (`passes.weighed_by_flow`). Infinite where it meets none, zero for samples that are no
+        roots.
     saddle : array of shape (n_samples,)
         The sample at which a root's hill meets a denser one; -1 where there is none.
     crossing : array of shape (n_samples,)
-        The sample of the denser hill that is touched there; -1 where there is none.
+        The sample of the denser hill that is touched there, or the top of that hill; -1 where there is none.
     rank : array of shape (n_samples,)
         Position in the order of density: 0 is the densest sample.
     """

@@ -78,7 +78,9 @@ class Smoothing:
         vanished = ~moved.any(axis=1)  # opposite directions have no mean
         moved[vanished] = queries[vanished]
         if self.radius is not None:
-            moved *= (self.radius / np.sqrt(squared_norms(moved)))[:, None]
+            lengths = np.sqrt(squared_norms(moved))
+            has_length = lengths > 0  # a new sample may have none
+            moved[has_length] *= (self.radius / lengths[has_length])[:, None]
         return moved
 
     def _counts(self, rows: Neighbors, reach: NDArray[Any]) -> NDArray[np.bool_]:

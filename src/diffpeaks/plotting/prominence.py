@@ -28,9 +28,10 @@ from diffpeaks.plotting.merge_tree import fitted_hierarchy, fitted_level
 class ProminenceDisplay(Display):
     """The density of each hill's peak against that of its saddle: what is far above the diagonal stands out.
 
-    Both axes are logarithmic, so that the height above the diagonal is the prominence. Hills that meet no
-    denser one have no saddle, and are drawn left of the dashed line. Elsewhere this is known as a
-    persistence diagram.
+    Both axes are logarithmic, so that the height above the diagonal is the prominence. Where flow counts in
+    the cut, a hill is drawn where its prominence says, as if the saddle were that much lower than the peak.
+    Hills that meet no denser one have no saddle, and are drawn left of the dashed line. Elsewhere this is
+    known as a persistence diagram.
 
     Parameters
     ----------
@@ -71,10 +72,12 @@ class ProminenceDisplay(Display):
         hierarchy = fitted_hierarchy(estimator, max_link, cls)
         label = np.full(len(estimator.density_), NOISE)
         label[estimator.peak_indices_] = np.arange(estimator.n_clusters_)
-        saddle_density = np.zeros(len(estimator.density_))
-        saddle_density[hierarchy.merges.absorbed] = hierarchy.merges.saddle_density
-        hills = hierarchy.hills
-        arrays = (estimator.density_[hills], saddle_density[hills], label[hills])
+        hills, density = hierarchy.hills, estimator.density_
+        saddle_density = np.zeros(len(density))
+        absorbed = hierarchy.merges.absorbed
+        # where flow counts, that is not the density of the saddle itself
+        saddle_density[absorbed] = density[absorbed] * np.exp(-hierarchy.merges.prominence)
+        arrays = (density[hills], saddle_density[hills], label[hills])
         return cls(*arrays, fitted_level(estimator)).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
