@@ -178,3 +178,33 @@ def test_a_mapped_file_may_be_replaced_and_deleted(path):
     DensityPeaks().fit(X).save(path)
     path.unlink()
     np.testing.assert_array_equal(loaded.predict(NEW), expected)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"weights": np.ones(1)}, "weights are not 200"),
+        ({"weights": np.full(200, np.nan)}, "weights are not 200"),
+        ({"reach": np.ones(3)}, "reach are not 200"),
+        ({"reach": None}, "reach is missing"),
+    ],
+    ids=str,
+)
+def test_what_belongs_to_places_is_as_long_as_they_are(tmp_path, changed, words):
+    random = np.random.RandomState(0)
+    model = DensityPeaks().fit(
+        random.standard_normal((200, 20)), sample_weight=random.random_sample(200) + 0.5
+    )
+    model._places = dataclasses.replace(model._places, **changed)
+    model.save(tmp_path / "a.model")
+    with refuses(f"a.model|{words}"):
+        DensityPeaks.load(tmp_path / "a.model")
+
+
+def test_the_walk_has_the_entries_of_the_graph(tmp_path):
+    model = DensityPeaks().fit(np.random.RandomState(0).standard_normal((200, 20)))
+    density = model.density_estimator_
+    density._reached = density._reached.nearest(2)
+    model.save(tmp_path / "a.model")
+    with refuses("a.model|the walk has 400 entries"):
+        DensityPeaks.load(tmp_path / "a.model")
