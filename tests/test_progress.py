@@ -223,7 +223,7 @@ def test_an_interrupt_ends_a_compiled_loop():
         begun.wait()
         signal.raise_signal(signal.SIGINT)
 
-    many = np.random.RandomState(0).normal(size=(200_000, 3))
+    many = np.random.RandomState(0).normal(size=(1_000_000, 3))
     thread = threading.Thread(target=interrupt)
     thread.start()
     with loops_observed(note, 0.0), pytest.raises(KeyboardInterrupt):
