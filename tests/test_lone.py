@@ -1,5 +1,7 @@
 """Lone samples follow most of their neighbours, and no others."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from clouds import clouds, rows_of
@@ -32,31 +34,48 @@ def test_most_of_a_row_as_loops(rows, labels, max_link):
     assert found.tolist() == expected
 
 
+def is_nearer(X, i, length, j):
+    return np.linalg.norm(X[i].astype(float) - X[j]) < length
+
+
 def check_lone(model, X):
     """Every sample against the clusters that there are before lone samples are linked, round by round."""
     cut, rank = model.cut_, model.forest_.rank
     before = model.recut(max_link=cut.max_link, min_prominence=cut.min_prominence)
-    rows, label, linked = rows_of(model._linked()), before.tolist(), {}
+    label, linked = before.tolist(), {}
     everyone, places = np.arange(len(X)), model._places
     first = everyone if places.first is None else places.first[places.number]  # at the place of each
-    while True:
-        sizes = np.bincount(np.array(label)[first == everyone])
-        found = {}
-        for i in (i for i, of_i in enumerate(label) if sizes[of_i] == 1 and first[i] == i):
-            others = rows[i][1:]
-            near = [j for j in others if np.linalg.norm(X[i].astype(float) - X[j]) < cut.max_lone_link]
-            votes = [label[j] for j in near if sizes[label[j]] > 1]
-            agreed = next((c for c in votes if 2 * votes.count(c) > len(others)), None)
-            denser = [j for j in others if label[j] == agreed and rank[j] < rank[i]]
-            found |= {i: denser[0]} if agreed is not None and denser else {}
-        if not found:
-            break
-        linked |= found
-        label = [label[found.get(i, i)] for i in first]
+    for graph, all_agree in ((model._linked(), False), (model.graph_, True)):
+        rows, found = rows_of(graph), {None: None}
+        sizes_before = np.bincount(np.array(label)[first == everyone])  # in places
+        while found:
+            sizes, found = np.bincount(np.array(label)[first == everyone]), {}
+            for i in (i for i, of_i in enumerate(label) if sizes[of_i] == 1 and first[i] == i):
+                near = partial(is_nearer, X, i, (1.25 if all_agree else 1.0) * cut.max_lone_link)
+                others = rows[i][1:]
+                votes = [label[j] for j in others if sizes[label[j]] > 1 and (all_agree or near(j))]
+                needed = len(others) - 1 if all_agree else len(others) / 2
+                agreed = next((c for c in votes if votes.count(c) > needed), None)
+                denser = [j for j in others if label[j] == agreed and rank[j] < rank[i]]
+                if all_agree:
+                    denser = [j for j in denser if near(j) and 8 * len(others) <= sizes_before[agreed]]
+                found |= {i: denser[0]} if agreed is not None and denser else {}
+            linked |= found
+            label = [label[found.get(i, i)] for i in first]
     assert {i: model.forest_.parent[i] for i in linked} == linked
     pairs = set(zip(label, model.labels_.tolist(), strict=True))
     assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
     return len(linked)
+
+
+def test_samples_that_noise_carried_far_stay_with_all_of_their_neighbours():
+    noise = np.random.RandomState(0).standard_normal((1000, 50))
+    model = DensityPeaks().fit(noise)
+    assert model.labels_.max() < 30
+    assert check_lone(model, model._seen().space.points) > 100
+    strays = noise[:3] + 100 * np.array([[1.0], [2.0], [3.0]])
+    labels = DensityPeaks().fit_predict(np.concatenate([noise, strays]))
+    assert np.all(np.bincount(labels)[labels[-3:]] == 1)
 
 
 def test_copies_of_a_lone_sample_are_as_alone_as_it_is():

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks.cuts import RULES, Cut, automatic_cut, check_one_of, select_peaks
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.lone import lone_samples_linked
+from diffpeaks.lone import FARTHER_IF_ALL_AGREE, lone_samples_linked
 from diffpeaks.majority import majority_followed
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.noise import Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
@@ -103,13 +103,21 @@ class HillCuts:
         links = self._linked()
         forest = self._hills(links, cut)
         if cut.max_lone_link is not None:
-            labels = peak_labels(forest, self._peaks(forest, cut))
-            forest = lone_samples_linked(forest, links, labels, cut.max_lone_link, self._places.first)
+            forest = self._lone_linked(forest, links, cut, cut.max_lone_link)
+            if self._by_default:
+                farther = FARTHER_IF_ALL_AGREE**self._places.points.degree * cut.max_lone_link
+                forest = self._lone_linked(forest, self.graph_, cut, farther, all_agree=True)
         if not cut.flow_weight:
             return forest
         labels = peak_labels(forest, self._peaks(forest, cut))
         graph, n_jobs = self.density_estimator_.graph_, self._fitted["n_jobs"]
         return majority_followed(forest, labels, self._places, graph, cut.max_link, n_jobs)
+
+    def _lone_linked(
+        self: Any, forest: PeakForest, graph: NeighborGraph, cut: Cut, max_link: float, **how: bool
+    ) -> PeakForest:
+        labels = peak_labels(forest, self._peaks(forest, cut))
+        return lone_samples_linked(forest, graph, labels, max_link, self._places.first, **how)
 
     def _hills(self: Any, links: NeighborGraph, cut: Cut) -> PeakForest:
         """The forest along links, before its cut says which samples follow others."""

@@ -1,6 +1,7 @@
 """Samples that no short link reaches, and clusters that most of their neighbours belong to.
 
-An unrelated sample has its nearest neighbours in many clusters; a poor one of a cluster has them there.
+An unrelated sample has its nearest neighbours in many clusters; a poor one of a cluster has them there, and
+one that noise in many dimensions has carried far has all of them there.
 """
 
 from __future__ import annotations
@@ -16,9 +17,17 @@ from diffpeaks.order import NO_POINT, NOISE
 from diffpeaks.peaks import PeakForest, forest_with_links
 from diffpeaks.rows import offsets
 
+# Neighbours that all agree are believed from farther away, in lengths, if they are few of a cluster: a small
+# one may be the nearest of a stranger as a whole.
+FARTHER_IF_ALL_AGREE = 1.25
+_FEW = 1 / 8
+_ALL = 1 - 1e-9  # a share that only all entries of a row are more than
 
-def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -> NDArray[np.int64]:
-    """The label of more than half of each row's entries, all nearer than `max_link`; NOISE without one.
+
+def agreed_labels(
+    rows: Neighbors, labels: NDArray[np.int64], max_link: float, share: float = 0.5
+) -> NDArray[np.int64]:
+    """The label of more than that share of each row's entries, all nearer than `max_link`; NOISE without one.
 
     Entries that are noise agree with none.
     """
@@ -29,7 +38,7 @@ def agreed_labels(rows: Neighbors, labels: NDArray[np.int64], max_link: float) -
     n_labels = labels.max(initial=0) + 1
     pairs, number = np.unique(owners[counts] * n_labels + found[counts], return_counts=True)
     agreed = np.full(len(lengths), NOISE, np.int64)
-    most = pairs[2 * number > lengths[pairs // n_labels]]
+    most = pairs[number > share * lengths[pairs // n_labels]]
     agreed[most // n_labels] = most % n_labels
     return agreed
 
@@ -40,8 +49,13 @@ def lone_samples_linked(
     labels: NDArray[np.int64],
     max_link: float,
     first: NDArray[np.int32] | None = None,
+    *,
+    all_agree: bool = False,
 ) -> PeakForest:
-    """The forest in which lone samples are linked into the cluster that most of their neighbours agree on.
+    """The forest in which lone samples are linked into the cluster that their neighbours agree on.
+
+    More than half of the graph's row must be in it, and nearer than `max_link`. Or all of the row must be in
+    it, however far, be few of it, and the one to link to nearer than `max_link`.
 
     A lone sample is a cluster by itself in `labels`, or with its copies alone; `first` are the first samples
     at each place, None where no place has several. It is linked to its nearest denser neighbour in that
@@ -56,7 +70,9 @@ def lone_samples_linked(
     owners = np.repeat(lone, np.diff(rows.indptr))
     asked = lone
     while len(asked):
-        linked, entries = _followed(forest.rank, graph, asked, agreed_upon, max_link)
+        linked, entries = _followed(
+            forest.rank, graph, asked, agreed_upon, max_link, n_places if all_agree else None
+        )
         parent[linked], delta[linked] = graph.indices[entries], graph.distances[entries]
         agreed_upon[linked] = agreed_upon[parent[linked]]
         # only who has one of these among its neighbours may have found an agreement
@@ -73,13 +89,20 @@ def _followed(
     samples: NDArray[np.int64],
     labels: NDArray[np.int64],
     max_link: float,
+    n_places: NDArray[np.int64] | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Those of the samples that follow most of their neighbours, and the entries of the graph to take."""
+    """Those of the samples that follow most of their neighbours, and the entries of the graph to take.
+
+    Or all of them, where `n_places` has the size of each cluster.
+    """
     entries, rows = _others(graph, samples)
-    agreed = agreed_labels(rows, labels, max_link)
+    agreed = agreed_labels(rows, labels, *((max_link, 0.5) if n_places is None else (np.inf, _ALL)))
     owners = np.repeat(np.arange(len(samples)), np.diff(rows.indptr))
     fits = (labels[rows.indices] == agreed[owners]) & (agreed[owners] != NOISE)
     fits &= rank[rows.indices] < rank[samples[owners]]
+    if n_places is not None:
+        fits &= rows.distances < np.atleast_1d(max_link)
+        fits &= np.diff(rows.indptr)[owners] <= _FEW * n_places[agreed[owners]]
     which, first = np.unique(owners[fits], return_index=True)  # rows are sorted: the first is the nearest
     return samples[which], entries[fits][first]
 
