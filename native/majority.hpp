@@ -1,6 +1,7 @@
 // Points that follow most of their neighbours: the cluster that these agree on, and a denser one of them in it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -28,6 +29,12 @@ struct MutualRows {
     }
 };
 
+inline bool all_alike(const Rows& rows, Index row, const Index* labels) {
+    const Index* begin = rows.indices + rows.indptr[row];
+    const Index* end = rows.indices + rows.indptr[row + 1];
+    return std::all_of(begin, end, [=](Index point) { return labels[point] == labels[row]; });
+}
+
 // The label with the most mass in each row, the point's own counted; of equal ones its own, then the first. Masses are
 // equal that differ by rounding alone, so that their scale does not matter.
 template <class Real>
@@ -36,6 +43,8 @@ void majority_labels(const MutualRows<Real>& mutual, const double* masses, const
     parallel_rows(mutual.rows.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
         std::vector<std::pair<Index, double>> votes;
         for (Index row = static_cast<Index>(first); row < last; ++row) {
+            winners[row] = labels[row];
+            if (all_alike(mutual.rows, row, labels)) continue;  // as nearly all are; whether mutual need not be asked
             votes.assign(1, {labels[row], masses[row]});
             mutual.visit(row, [&](Index point, Real) {
                 std::size_t v = 0;
