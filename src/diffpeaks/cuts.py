@@ -46,7 +46,8 @@ class Cut:
         No hill rises less above its saddle, in log density; with a `flow_weight` no hill is less apart.
     max_lone_link : float, optional
         No link is that long or longer, not even that of a lone sample into the cluster that most of its
-        neighbours belong to. None where lone samples stay alone.
+        neighbours belong to; one whose neighbours all belong there is linked from a quarter farther. None
+        where lone samples stay alone.
     peaks : tuple of int, optional
         These samples, chosen by hand, in the place of all rules.
     flow_weight : float

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import follow_majority, majority_labels
 from diffpeaks._validation import n_threads
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.order import NO_POINT
+from diffpeaks.order import NO_POINT, rank_of
 from diffpeaks.peaks import PeakForest
 from diffpeaks.places import Places
 from diffpeaks.progress import stage
@@ -44,12 +44,11 @@ def majority_followed(
     places, graph : of their places
     """
     labels_there = np.ascontiguousarray(places.of_first(labels).astype(np.int32))
-    masses = np.ones(graph.n_samples) if places.weights is None else places.weights
     rows = (graph.indptr, graph.indices, graph.distances, float(max_link))
     wanted = np.empty_like(labels_there)
-    majority_labels(*rows, masses, labels_there, wanted, n_threads(n_jobs))
+    majority_labels(*rows, places.masses, labels_there, wanted, n_threads(n_jobs))
     parent, delta, rank = _of_places(forest, places)
-    follow_majority(*rows, np.argsort(rank).astype(np.int32), rank, wanted, labels_there, parent, delta)
+    follow_majority(*rows, rank_of(rank), rank, wanted, labels_there, parent, delta)
     met = forest.crossing
     crossing = np.where(met == NO_POINT, np.int32(NO_POINT), forest.hill[met])
     followed = replace(forest, crossing=crossing, parent=forest.parent.copy(), delta=forest.delta.copy())
@@ -67,7 +66,7 @@ def _of_places(
     if places.number is None:
         return parent.copy(), delta.copy(), rank
     linked = np.where(parent == NO_POINT, np.int32(NO_POINT), places.number[parent])
-    return linked, delta.copy(), np.argsort(np.argsort(rank)).astype(np.int32)
+    return linked, delta.copy(), rank_of(np.argsort(rank).astype(np.int32))
 
 
 def _samples_at(place: NDArray[np.int32], first: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from diffpeaks._native import join_hills
 from diffpeaks.cuts import Cut
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.order import NO_POINT
+from diffpeaks.order import NO_POINT, rank_of
 from diffpeaks.peaks import PeakForest, peak_labels
 from diffpeaks.places import Places
 from diffpeaks.progress import stage
@@ -50,8 +50,7 @@ def weighed_by_flow(
     tops = forest.roots
     tops = tops[forest.prominence[tops] >= cut.least_rise]
     hill = peak_labels(forest, tops).astype(np.int32)
-    order = np.empty_like(forest.rank)
-    order[forest.rank] = np.arange(len(order), dtype=order.dtype)
+    order = rank_of(forest.rank)  # either is the inverse of the other
     found: dict[str, NDArray[Any]] = {
         "saddle": forest.saddle.copy(),
         "crossing": forest.crossing.copy(),
@@ -64,7 +63,7 @@ def weighed_by_flow(
         graph.indices,
         graph.distances,
         walk.data,
-        np.ones(graph.n_samples) if places.weights is None else places.weights,
+        places.masses,
         np.ascontiguousarray(places.of_first(hill)),
         links.indptr,
         links.indices,

@@ -75,6 +75,11 @@ class Places:
         together = np.bincount(number, weights).astype(np.float64)
         return cls(points.restricted(first), together / together.mean(), first, number)
 
+    @property
+    def masses(self) -> NDArray[np.float64]:
+        """The weight of each place, one where all weigh the same."""
+        return np.ones(self.points.n_samples) if self.weights is None else self.weights
+
     def n_neighbors(self, asked: Any) -> Any:
         """Places that are as many samples as asked for, or all there are; of a graph "auto" is whole rows."""
         if isinstance(asked, str):
