@@ -4,7 +4,6 @@
 #include "arrays.hpp"
 #include "forest.hpp"
 #include "graph.hpp"
-#include "majority.hpp"
 #include "merges.hpp"
 #include "overlap.hpp"
 #include "passes.hpp"
@@ -127,24 +126,6 @@ void bind_for(nb::module_& m) {
         array("order"), array("rank"), array("hill_of_rank"), array("log_density"), array("tops"),
         nb::arg("flow_weight"), nb::arg("usual_flow"), nb::arg("least"), array("saddle"), array("crossing"),
         array("prominence"), Released());
-    m.def(
-        "majority_labels",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<double> masses,
-           In<Index> labels, Out<Index> winners, int n_threads) {
-            majority_labels(MutualRows<Real>{rows_of(indptr, indices), distances.data(), max_link}, masses.data(),
-                            labels.data(), winners.data(), n_threads);
-        },
-        array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("masses"), array("labels"),
-        array("winners"), nb::arg("n_threads"), Released());
-    m.def(
-        "follow_majority",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<Index> order, In<Index> rank,
-           In<Index> wanted, Out<Index> labels, Out<Index> parent, Out<double> delta) {
-            follow_majority(MutualRows<Real>{rows_of(indptr, indices), distances.data(), max_link}, order.data(),
-                            rank.data(), wanted.data(), labels.data(), parent.data(), delta.data());
-        },
-        array("indptr"), array("indices"), array("distances"), nb::arg("max_link"), array("order"), array("rank"),
-        array("wanted"), array("labels"), array("parent"), array("delta"), Released());
     m.def(
         "mark_border",
         [](In<Offset> indptr, In<Index> indices, In<Real> distances, double max_link, In<Index> labels,

@@ -9,8 +9,9 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks
 from diffpeaks.cuts import Cut, flow_weight_in
-from diffpeaks.passes import USUAL_FLOW, weighed_by_flow
+from diffpeaks.passes import weighed_by_flow
 from diffpeaks.peaks import peak_labels
+from diffpeaks.recipes import DEFAULT
 
 
 def overlapping(n_samples=500, n_features=6, seed=0, copies=0):
@@ -67,7 +68,7 @@ def pass_between(a, b, sets, flows, links, hill, forest, density, cut):
         return []
     _, _, lower, upper = min(highest)
     rise = np.log(density[a]) - np.log(density[lower])
-    apart = np.float32(rise - cut.flow_weight * np.log(over / min(total) / USUAL_FLOW))
+    apart = np.float32(rise - cut.flow_weight * np.log(over / min(total) / DEFAULT.usual_flow))
     return [(apart, forest.rank[a], forest.rank[upper], forest.rank[b], a, b, lower, upper)]
 
 
@@ -105,14 +106,14 @@ def test_without_weight_heights_alone_decide(seed):
 
 
 def test_flow_counts_in_many_dimensions_alone():
-    assert flow_weight_in(1.0) == flow_weight_in(2.0) == flow_weight_in(2.4) == 0
+    assert flow_weight_in(1.0) == flow_weight_in(2.0) == flow_weight_in(0.5) == 0
     assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(1e9) == 0.5
     assert flow_weight_in(np.inf) == DensityPeaks(n_neighbors=3).fit(load_digits().data).cut_.flow_weight == 0
     plane = DensityPeaks().fit(make_moons(500, noise=0.05, random_state=0)[0])
     assert (plane.cut_.flow_weight, plane.cut_.least_rise) == (0, 0)
     digits = DensityPeaks().fit(load_digits().data)
     assert digits.cut_.flow_weight > 0.2
-    assert digits.cut_.min_prominence == pytest.approx(digits.cut_.least_rise + 0.2)
+    assert digits.cut_.min_prominence == pytest.approx(digits.cut_.least_rise + DEFAULT.rise)
     assert DensityPeaks("kd-sym").fit(load_digits().data[:500]).cut_.flow_weight == 0
 
 

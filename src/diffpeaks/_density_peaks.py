@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,13 +13,13 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, poi
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.hill_cuts import HillCuts
 from diffpeaks.insights import PeakInsights
+from diffpeaks.isolation import Isolation
 from diffpeaks.model_file import SavedModel
 from diffpeaks.noise import FATES
 from diffpeaks.places import Places
 from diffpeaks.progress import Callback
+from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.smoothing import Smoothing, smoothed
-
-DEFAULT_STEPS = 3
 
 
 class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
@@ -33,8 +34,9 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
     density : estimator, str, array, callable or None
         `KernelDiffusion`, `NaiveDensity` or `LocalContrast`; a name of the paper: "naive", "lc",
         "kd-sym", "kd-asym", "fkd-sym", "fkd-asym"; one value for each sample; or a function of the
-        `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3)` on
-        distinct samples, where one that occurs several times is one of that weight.
+        `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3, start_power=2)` on
+        distinct samples, where one that occurs several times is one of that weight, linked along its
+        nearest neighbours alone.
     n_clusters : int, optional
         Take that many peaks, those with the largest density x delta.
     max_link : float, optional
@@ -45,7 +47,7 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         what flows over them, too, in many dimensions: `cut_.flow_weight`.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 2.75 log2(n) of n distinct samples for the default density, and 2 log2(n)
+        for functions. "auto" is 3 log2(n) of n distinct samples for the default density, and 2 log2(n)
         for the others.
     halo : bool
         Keep the cores only: samples below the densest border sample of their cluster become noise.
@@ -57,7 +59,8 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         the others, and counts it in `n_clusters_` and `peak_indices_`.
     smooth : bool or "auto"
         Move samples towards their mutual neighbours first, the more the more dimensions there are. "auto"
-        does so for dense Euclidean or cosine data where neither `density` nor `max_link` is given.
+        does so for dense Euclidean or cosine data without strangers (`isolation_`) where neither `density`
+        nor `max_link` is given.
     metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
@@ -72,6 +75,9 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
     smoothing_ : Smoothing or None
         By how much samples were moved; None where they stay. Density, graph and cut are those of the moved
         samples.
+    isolation_ : Isolation
+        Whether samples far from all others are taken for strangers, who stay alone, or for outliers of
+        clusters, and why. `max_link`, `min_cluster_size` and `noise` override it.
     peak_indices_ : array of int, one for each cluster
     n_clusters_ : int
     cut_ : Cut
@@ -108,6 +114,8 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         "random_state": ["random_state"],
         **CLUSTERER_CONSTRAINTS,
     }
+
+    _recipe: Recipe = DEFAULT  # a subclass may have other constants
 
     def __init__(
         self,
@@ -160,14 +168,16 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
             the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
         self._points = points_of(self, X)
-        self._places, self.smoothing_ = self._smoothed(
-            Places.seen_by(self.density, self._points, sample_weight)
+        distinct = Places.seen_by(self.density, self._points, sample_weight)
+        self._places, self.smoothing_, isolation = self._smoothed(distinct)
+        places, recipe, self._by_default = self._places, self._recipe, self.density is None
+        default = KernelDiffusion(
+            places.n_neighbors(self.n_neighbors, recipe), steps=recipe.steps, start_power=recipe.start_power
         )
-        places, self._by_default = self._places, self.density is None
-        default = KernelDiffusion(places.n_neighbors(self.n_neighbors), steps=DEFAULT_STEPS)
         self.density_estimator_ = fitted_density(
             self.density, default, self, places.points, places.weights, places.graph
         )
+        self.isolation_ = isolation or self._isolation(places.points, self.density_estimator_.graph_)
         self.graph_ = places.graph_of_samples(self.density_estimator_.graph_)
         self.density_ = places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
@@ -181,15 +191,22 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         self.n_clusters_ = len(self.peak_indices_)
         return self
 
-    def _smoothed(self, places: Places) -> tuple[Places, Smoothing | None]:
+    def _smoothed(self, places: Places) -> tuple[Places, Smoothing | None, Isolation | None]:
+        """Where the density sees the samples, how they were moved, and what far ones are, if it is known."""
         if self.smooth == "auto" and (self.density is not None or self.max_link is not None):
-            return places, None
+            return places, None, None
         if self.smooth is True and not places.points.can_move:
             raise ValueError(
                 "smooth=True needs dense points and metric='euclidean' or 'cosine', where means are points; "
                 f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
             )
-        return smoothed(places, self.n_neighbors, self.random_state) if self.smooth else (places, None)
+        if not self.smooth or not places.points.can_move:
+            return places, None, None
+        graph = places.points.graph(places.n_neighbors(self.n_neighbors, self._recipe))
+        isolation = self._isolation(places.points, graph)
+        if self.smooth == "auto" and isolation.are_strangers:
+            return replace(places, graph=graph), None, isolation
+        return *smoothed(places, graph, self._recipe), isolation
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

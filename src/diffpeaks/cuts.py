@@ -12,22 +12,12 @@ from sklearn.utils import check_random_state
 
 from diffpeaks._validation import check_integers
 from diffpeaks.density import GraphDensity
+from diffpeaks.isolation import Isolation
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 from diffpeaks.progress import stage
-from diffpeaks.smoothing import have_concentrated, intrinsic_dimension
-
-# A neighbour nearly as far as a random sample is no neighbour, unless that is so of (nearly) all; where most
-# neighbours agree on a cluster, they are believed a little farther.
-LINK_SHARE_OF_TYPICAL = 0.7
-LONE_LINK_SHARE_OF_TYPICAL = 0.825
-# How far a hill must rise above its saddle, in log density, beyond what chance would raise.
-LEAST_RISE = 0.4
-# In how many dimensions flow begins to count, and how much in very many. Hills that rise half as far or less
-# are none, whatever flows.
-FEWEST_DIMENSIONS = 2.5
-FLOW_WEIGHT = 0.5
-
+from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.smoothing import intrinsic_dimension
 
 RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters are called
 
@@ -44,15 +34,10 @@ class Cut:
         No link is that long or longer.
     min_prominence : float
         No hill rises less above its saddle, in log density; with a `flow_weight` no hill is less apart.
-    max_lone_link : float, optional
-        No link is that long or longer, not even that of a lone sample into the cluster that most of its
-        neighbours belong to; one whose neighbours all belong there is linked from a quarter farther. None
-        where lone samples stay alone.
     peaks : tuple of int, optional
         These samples, chosen by hand, in the place of all rules.
     flow_weight : float
-        How much the flow of the walk over a saddle counts beside its height (`passes.weighed_by_flow`). Where
-        it counts, samples follow most of their mutual neighbours, too (`majority.majority_followed`).
+        How much the flow of the walk over a saddle counts beside its height (`passes.weighed_by_flow`).
     least_rise : float
         Hills that rise less above their saddle are absorbed before flow counts.
     """
@@ -60,7 +45,6 @@ class Cut:
     n_clusters: int | None = None
     max_link: float = np.inf
     min_prominence: float = 0.0
-    max_lone_link: float | None = None
     peaks: tuple[int, ...] | None = None
     flow_weight: float = 0.0
     least_rise: float = 0.0
@@ -99,37 +83,34 @@ def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
 def automatic_cut(
     points: PointSet | GivenGraph,
     density: GraphDensity,
+    isolation: Isolation,
     random_state: object = None,
     *,
-    lengths_tell: bool = True,
     flow_counts: bool = False,
+    recipe: Recipe = DEFAULT,
 ) -> Cut:
-    """Links against the distance of random pairs, prominence against sampling noise, and flow if it counts.
+    """Links against the distance of random pairs, prominence against sampling noise, and flow.
 
-    Prominence alone decides on a precomputed graph, which does not know how far random pairs are, and
-    where hardly any sample has a neighbour that is nearer than they are, or had one before it was moved.
+    Lengths count only where far samples are strangers. Flow counts only if it is said to.
     """
     random = check_random_state(0 if random_state is None else random_state)
-    typical = points.typical_distance(random)
-    # of lengths, which distances may be squares of
-    max_link = LINK_SHARE_OF_TYPICAL**points.degree * typical
-    max_lone_link = LONE_LINK_SHARE_OF_TYPICAL**points.degree * typical
-    if not lengths_tell or have_concentrated(density.graph_, max_link):
-        max_link = max_lone_link = np.inf
     chance = rise_by_chance(density.log_error(random), points.n_samples)
-    cut = Cut(None, float(max_link), LEAST_RISE + chance, float(max_lone_link))
-    weight = flow_weight_in(intrinsic_dimension(density.graph_, points.degree)) if flow_counts else 0.0
-    return replace(cut, flow_weight=weight, least_rise=LEAST_RISE / 2 + chance) if weight else cut
+    max_link = np.inf
+    if isolation.are_strangers:
+        max_link = recipe.link_share**points.degree * points.typical_distance(random)
+    cut = Cut(None, float(max_link), recipe.rise + chance)
+    dimension = intrinsic_dimension(density.graph_, points.degree) if flow_counts else np.inf
+    weight = flow_weight_in(dimension, recipe)
+    return replace(cut, flow_weight=weight, least_rise=chance) if weight else cut
 
 
-def flow_weight_in(dimension: float) -> float:
+def flow_weight_in(dimension: float, recipe: Recipe = DEFAULT) -> float:
     """None in the plane, where a hill may be long and thin, and more the more dimensions there are.
 
     An infinite dimension is that of rows that tell none.
     """
     # in thousandths: the order of samples, which rounds sums in its way, has no part in it
-    counts = FEWEST_DIMENSIONS <= dimension < np.inf
-    return round(FLOW_WEIGHT * (1 - 2 / dimension), 3) if counts else 0.0
+    return round(recipe.flow_weight * (1 - 2 / dimension), 3) if 2 < dimension < np.inf else 0.0
 
 
 def rise_by_chance(log_error: float, n_samples: int) -> float:

@@ -61,6 +61,26 @@ def transition(
     return csr(graph, probabilities)
 
 
+def starting_mass(
+    graph: NeighborGraph, power: float, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64] | None:
+    """Where the walk starts: reach^-power times weights, with mean one; None for the uniform start.
+
+    The reach of a point is the distance to its last neighbour. A point whose neighbours all coincide has
+    the least reach of the others.
+    """
+    reach = graph.reach.astype(np.float64)
+    apart = reach > 0
+    if not power or not apart.any():
+        return None
+    log_reach = np.log(np.where(apart, reach, np.inf))
+    nearest = log_reach.min()
+    start = np.exp(power * (nearest - np.where(apart, log_reach, nearest)))  # at most one: nothing overflows
+    if weights is not None:
+        start *= weights
+    return start / start.mean()
+
+
 def diffuse(
     transition: sp.csr_array,
     density: NDArray[np.float64] | None = None,
@@ -93,16 +113,19 @@ def relative_error(
     weights: NDArray[np.float64] | None,
     random: np.random.RandomState,
     mass: NDArray[np.float64] | None = None,
+    start: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Standard error of each value of `diffuse`, relative to it, had the points been drawn anew.
 
     A value is a sum of what arrives from other points, and each of these is there by chance, as one
     of a Poisson number of points. The sum of their squares is found by letting each of few points start
     alone, or by giving many of them random signs, which go by density and not by the order of the points.
-    `mass` are the values, where they are known.
+    `mass` are the values, where they are known; `start` is where the walk started, if not uniformly.
     """
-    mass = diffuse(transition, None, steps, teleport, weights) if mass is None else mass
-    scale = np.ones(len(mass)) if weights is None else np.sqrt(weights)
+    mass = diffuse(transition, start, steps, teleport, weights) if mass is None else mass
+    scale = np.ones(len(mass)) if start is None else start
+    if weights is not None:  # a point of weight w is one of w that would be drawn
+        scale = np.sqrt(weights) if start is None else start / np.sqrt(weights)
     n_draws = max(_FEWEST_DRAWS, _ERROR_WORK // (steps * transition.nnz))
     starts = _each_alone(scale) if n_draws >= len(mass) else _with_signs(mass, scale, n_draws, random)
     squares = np.zeros(len(mass))

@@ -21,7 +21,6 @@ class Reason(StrEnum):
 
     PEAK = "peak"
     LINKED = "linked"  # denser samples lead to the peak
-    LONE = "lone"  # too far from all for a link, it follows most of its neighbours
     ABSORBED = "absorbed"  # so they do, after the hill was handed over a saddle
     HALO = "halo"  # noise: less dense than the densest border sample of its cluster
     SMALL_CLUSTER = "small cluster"  # noise: fewer samples than min_cluster_size
@@ -37,9 +36,8 @@ class Explanation:
     reason : Reason
         A sample that was noise keeps that reason where it was assigned or became a singleton.
     density, delta : float
-        `delta` is the distance to the nearest denser neighbour along which hills are linked, of a lone
-        sample, or one that follows most of its neighbours, to the one that it follows; infinite where the
-        forest has none.
+        `delta` is the distance to the nearest denser neighbour along which hills are linked; infinite where
+        the forest has none.
     path : tuple of int
         Samples from this one to a peak: each the denser neighbour that the one before follows, or reached
         over a saddle. Assigned noise reaches its cluster first; other noise goes to the peak that it had.

@@ -20,6 +20,7 @@ def facts_of(model: Any) -> dict[str, Any]:
         "recall": model.graph_.recall,
         "recall_error": model.graph_.recall_error,
         "smoothing": None if model.smoothing_ is None else _smoothing(model.smoothing_),
+        "isolation": {"kind": model.isolation_.kind, "why": str(model.isolation_)},
         "n_neighbors": density.n_neighbors_,
         "radius": density.radius_,
         "cut": {
@@ -27,7 +28,6 @@ def facts_of(model: Any) -> dict[str, Any]:
             "n_clusters": cut.n_clusters,
             "max_link": _finite_or_none(cut.max_link),
             "min_prominence": _finite_or_none(cut.min_prominence),
-            "max_lone_link": _finite_or_none(cut.max_lone_link),
             "flow_weight": cut.flow_weight,
             "least_rise": cut.least_rise,
         },

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks.cuts import RULES, Cut, automatic_cut, check_one_of, select_peaks
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.lone import FARTHER_IF_ALL_AGREE, lone_samples_linked
-from diffpeaks.majority import majority_followed
+from diffpeaks.isolation import Isolation, isolation_of
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.noise import Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
 from diffpeaks.passes import weighed_by_flow
@@ -63,7 +62,6 @@ class HillCuts:
     def _with_cut(self: Any, cut: Cut, policy: NoisePolicy) -> Any:
         """The same fit, cut in another way; what the cut does not decide is shared."""
         check_params(self, **{name: getattr(cut, name) for name in RULES})
-        check_params(self, max_link=cut.max_lone_link)
         if cut.flow_weight and not self._by_default:
             raise ValueError(
                 f"flow_weight={cut.flow_weight} asks for the walk of the default density, but the fit has "
@@ -76,12 +74,17 @@ class HillCuts:
         other.labels_, other.peak_indices_, other.n_clusters_ = labels, peaks, len(peaks)
         return other
 
+    def _isolation(self: Any, points: PointSet | GivenGraph, graph: NeighborGraph) -> Isolation:
+        """What samples far from all others are, by a graph of points that were not moved."""
+        typical = points.typical_distance(np.random.RandomState(0))
+        return isolation_of(graph, typical, points.degree, self._recipe)
+
     def _linked(self: Any) -> NeighborGraph:
         """The graph along which hills are linked: of the default density only its nearest neighbours."""
         if not self._by_default:
             return self.graph_
         return self._places.graph_of_samples(
-            hill_links(self.density_estimator_.graph_, self._fitted["n_jobs"])
+            hill_links(self.density_estimator_.graph_, self._fitted["n_jobs"], self._recipe)
         )
 
     def _cut(self: Any, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
@@ -90,9 +93,10 @@ class HillCuts:
                 self._automatic = automatic_cut(
                     self._places.points,
                     self.density_estimator_,
+                    self.isolation_,
                     self._fitted["random_state"],
-                    lengths_tell=self.smoothing_ is None or np.isfinite(self.smoothing_.max_link),
                     flow_counts=self._by_default,
+                    recipe=self._recipe,
                 )
             return self._automatic
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
@@ -100,33 +104,16 @@ class HillCuts:
     def _forest(self: Any, cut: Cut) -> PeakForest:
         if cut.is_of_all_samples:
             return self._complete_forest()
-        links = self._linked()
-        forest = self._hills(links, cut)
-        if cut.max_lone_link is not None:
-            forest = self._lone_linked(forest, links, cut, cut.max_lone_link)
-            if self._by_default:
-                farther = FARTHER_IF_ALL_AGREE**self._places.points.degree * cut.max_lone_link
-                forest = self._lone_linked(forest, self.graph_, cut, farther, all_agree=True)
-        if not cut.flow_weight:
-            return forest
-        labels = peak_labels(forest, self._peaks(forest, cut))
-        graph, n_jobs = self.density_estimator_.graph_, self._fitted["n_jobs"]
-        return majority_followed(forest, labels, self._places, graph, cut.max_link, n_jobs)
-
-    def _lone_linked(
-        self: Any, forest: PeakForest, graph: NeighborGraph, cut: Cut, max_link: float, **how: bool
-    ) -> PeakForest:
-        labels = peak_labels(forest, self._peaks(forest, cut))
-        return lone_samples_linked(forest, graph, labels, max_link, self._places.first, **how)
+        return self._hills(self._linked(), cut)
 
     def _hills(self: Any, links: NeighborGraph, cut: Cut) -> PeakForest:
-        """The forest along links, before its cut says which samples follow others."""
+        """The forest along links, its saddles weighed as the cut says."""
         forest = self._forest_along(links, cut.max_link)
         if not cut.flow_weight:
             return forest
         density = self.density_estimator_
         return weighed_by_flow(
-            forest, links, self.density_, self._places, density.graph_, density.walk(), cut
+            forest, links, self.density_, self._places, density.graph_, density.walk(), cut, self._recipe
         )
 
     def _peaks(self: Any, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:

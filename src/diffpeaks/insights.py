@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -16,13 +15,13 @@ from diffpeaks import confidence
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks._validation import check_integer
 from diffpeaks.density.base import new_samples
-from diffpeaks.explanation import Explanation, Reason, explanation
+from diffpeaks.explanation import Explanation, explanation
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.hierarchy import Hierarchy
 from diffpeaks.neighbors import PointSet
 from diffpeaks.noise import Clusters, Noise
 from diffpeaks.order import NOISE
-from diffpeaks.peaks import NEAREST_SHARE, border_density, peak_labels
+from diffpeaks.peaks import border_density, peak_labels
 from diffpeaks.prediction import HillRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.smoothing import smoothed_samples
 from diffpeaks.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
@@ -51,11 +50,10 @@ class PeakInsights:
         """The clusters that new samples belong to; nothing that was fitted changes.
 
         A sample goes to its nearest denser neighbour among the fitted samples that the fit would have
-        looked at, or to its nearest neighbour if none is denser. If the cut drops links to all of them, it
-        goes to the cluster that most of them belong to where the cut says so, and is noise without one. It
-        is also noise where they are, or where the fit leaves out the halo and it lies there. A fitted
-        sample has its label of the fit. Where the density is given as values or a function, the nearest
-        sample decides.
+        looked at, or to its nearest neighbour if none is denser. It is noise if the cut drops links to all
+        of them, if they are noise, or if the fit leaves out the halo and it lies there. A fitted sample has
+        its label of the fit. Where the density is given as values or a function, the nearest sample
+        decides.
 
         Parameters
         ----------
@@ -78,9 +76,8 @@ class PeakInsights:
         around = Surroundings(
             density,
             self._places.of_first(self.labels_),
-            NEAREST_SHARE if self._by_default else 1.0,
+            self._recipe.nearest_share if self._by_default else 1.0,
             self.cut_.longest_link,
-            self.cut_.max_lone_link or 0.0,
             at_least=int(self.cut_.is_of_all_samples),
         )
         return predicted_labels(X, self._points, self.labels_, around, self._rule(), self._moved)
@@ -174,9 +171,7 @@ class PeakInsights:
         is_assigned = noise.samples[sample] and self._fitted["noise"] == "assign"
         links = self._links_out_of(noise.samples) if is_assigned else None
         clusters = Clusters(self.labels_, self.peak_indices_)
-        found = explanation(sample, clusters, self.density_, self.forest_, before, noise, links)
-        is_lone = not self.cut_.is_of_all_samples and self.cut_.max_link <= found.delta < np.inf
-        return replace(found, reason=Reason.LONE) if found.reason == Reason.LINKED and is_lone else found
+        return explanation(sample, clusters, self.density_, self.forest_, before, noise, links)
 
     def sweep(self: Any, y_true: Any, rule: str = "max_link") -> Sweep:
         """Scores of every cut by one rule against the truth, all from one sorted pass.
@@ -206,8 +201,7 @@ class PeakInsights:
         """All clusterings by `min_prominence` of the same density, as a tree of hills.
 
         `hierarchy().labels_at(p)` is `recut(min_prominence=p)` before noise is told apart. With `max_link`
-        links of that length or longer are dropped first; `cut_.max_link` is that of the fit, and its tree has
-        the lone samples where the fit put them.
+        links of that length or longer are dropped first; `cut_.max_link` is that of the fit.
         """
         check_is_fitted(self, "labels_")
         check_params(self, max_link=max_link)

@@ -35,6 +35,7 @@ from diffpeaks.density import (
 )
 from diffpeaks.density.named import GivenDensity
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.isolation import Isolation
 from diffpeaks.kernels import Bandwidth
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
@@ -44,7 +45,7 @@ from diffpeaks.smoothing import Smoothing
 
 MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 1)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
-_RECORDS = (ApproximateSearch, Bandwidth, Cut, NeighborGraph, PeakForest, Places, Smoothing)
+_RECORDS = (ApproximateSearch, Bandwidth, Cut, Isolation, NeighborGraph, PeakForest, Places, Smoothing)
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, GivenGraph, PointSet)}
 _NOT_OF_SAMPLES = ("peak_indices_", "feature_names_in_")  # arrays with another length
 _OF_THE_SESSION = ("verbose", "callback")  # parameters on which nothing that was fitted depends

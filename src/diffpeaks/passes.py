@@ -21,8 +21,7 @@ from diffpeaks.order import NO_POINT, rank_of
 from diffpeaks.peaks import PeakForest, peak_labels
 from diffpeaks.places import Places
 from diffpeaks.progress import stage
-
-USUAL_FLOW = 0.08  # the share of a hill's walk over a pass at which its height alone counts
+from diffpeaks.recipes import DEFAULT, Recipe
 
 
 @stage("passes")
@@ -34,10 +33,11 @@ def weighed_by_flow(
     graph: NeighborGraph,
     walk: sp.csr_array,
     cut: Cut,
+    recipe: Recipe = DEFAULT,
 ) -> PeakForest:
     """The forest in which the prominence of a hill is how far it is apart from the hill that it would join.
 
-    That is the rise above the pass between them, in log density, less `flow_weight` log(share / USUAL_FLOW),
+    That is the rise above the pass between them, in log density, less `flow_weight` log(share / usual_flow),
     the share that goes over the pass of all that the smaller one sends and receives. Hills join one by one,
     the least apart first, and what has joined is one hill in what follows; no prominence is below that of a
     hill that joined before. Hills that rise less than `cut.least_rise` have joined by height before that.
@@ -75,7 +75,7 @@ def weighed_by_flow(
         _log_of(density[order]),
         forest.rank[tops],
         cut.flow_weight,
-        USUAL_FLOW,
+        recipe.usual_flow,
         cut.least_rise,
         *found.values(),
     )

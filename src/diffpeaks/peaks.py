@@ -15,9 +15,8 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
 from diffpeaks.progress import stage
+from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.rows import offsets, share_of
-
-NEAREST_SHARE, MUTUAL_SHARE = 0.25, 0.4  # of a row, for `hill_links`
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +28,7 @@ class PeakForest:
     Attributes
     ----------
     parent : array of shape (n_samples,)
-        Nearest denser neighbour, or another denser one that most mutual neighbours are with
-        (`majority.majority_followed`); -1 for a root.
+        Nearest denser neighbour; -1 for a root.
     delta : array of shape (n_samples,)
         Distance to it; infinite for a root.
     prominence : array of shape (n_samples,)
@@ -40,7 +38,7 @@ class PeakForest:
     saddle : array of shape (n_samples,)
         The sample at which a root's hill meets a denser one; -1 where there is none.
     crossing : array of shape (n_samples,)
-        The sample of the denser hill that is touched there, or the top of that hill; -1 where there is none.
+        The sample of the denser hill that is touched there; -1 where there is none.
     rank : array of shape (n_samples,)
         Position in the order of density: 0 is the densest sample.
     """
@@ -112,16 +110,16 @@ def denser_neighbors(
     return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
 
 
-def hill_links(graph: NeighborGraph, n_jobs: int | None = None) -> NeighborGraph:
+def hill_links(graph: NeighborGraph, n_jobs: int | None = None, recipe: Recipe = DEFAULT) -> NeighborGraph:
     """The entries of a graph that are so short that they seldom cross a valley.
 
-    A row keeps its nearest quarter, and of its nearest 40% those neighbours that have it among theirs.
+    A row keeps its nearest eighth, and of its nearest 30% those neighbours that have it among theirs.
     """
-    near = graph.nearest_share(MUTUAL_SHARE)
+    near = graph.nearest_share(recipe.mutual_share)
     keep = np.empty(len(near.indices), bool)
     mark_mutual(near.indptr, near.indices, keep, n_threads(n_jobs))
     place = np.arange(len(near.indices)) - np.repeat(near.indptr[:-1], near.degrees)
-    keep |= place < np.repeat(share_of(graph.degrees, NEAREST_SHARE), near.degrees)
+    keep |= place < np.repeat(share_of(graph.degrees, recipe.nearest_share), near.degrees)
     indptr = offsets(keep)[near.indptr]
     return NeighborGraph(indptr, near.indices[keep], near.distances[keep], 1, 0.0, graph.search, graph.recall)
 
@@ -135,27 +133,6 @@ def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbo
     parent, delta = forest.parent.copy(), forest.delta.copy()
     parent[roots], delta[roots] = points.nearest_denser(roots, forest.rank, n_neighbors)
     return replace(forest, parent=parent, delta=delta)
-
-
-def forest_with_links(
-    forest: PeakForest, parent: NDArray[np.int32], delta: NDArray[np.float64]
-) -> PeakForest:
-    """The forest in which some roots have got a parent, and are tops of hills no longer."""
-    is_root = parent == NO_POINT
-    linked = replace(
-        forest,
-        parent=parent,
-        delta=delta,
-        prominence=np.where(is_root, forest.prominence, 0.0),
-        saddle=np.where(is_root, forest.saddle, np.int32(NO_POINT)),
-        crossing=np.where(is_root, forest.crossing, np.int32(NO_POINT)),
-    )
-    # where whole hills are handed on, links need not be followed again
-    moved = np.flatnonzero((forest.parent == NO_POINT) & ~is_root)
-    links = np.arange(len(parent), dtype=np.int32)
-    links[moved] = forest.hill[parent[moved]]
-    vars(linked)["hill"] = _ends_of(links)[forest.hill]
-    return linked
 
 
 def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:

@@ -13,12 +13,13 @@ from diffpeaks._validation import check_n_neighbors, check_sample_weight, n_thre
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
+from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.rows import offsets
 
 
-def automatic_n_neighbors(n_places: int) -> int:
-    """2.75 log2(n): more than links want, since a density averages over them."""
-    return min(n_places, max(2, round(2.75 * np.log2(max(n_places, 2)))))
+def automatic_n_neighbors(n_places: int, recipe: Recipe = DEFAULT) -> int:
+    """3 log2(n): more than links want, since a density averages over them."""
+    return min(n_places, max(2, round(recipe.neighbors * np.log2(max(n_places, 2)))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +81,11 @@ class Places:
         """The weight of each place, one where all weigh the same."""
         return np.ones(self.points.n_samples) if self.weights is None else self.weights
 
-    def n_neighbors(self, asked: Any) -> Any:
+    def n_neighbors(self, asked: Any, recipe: Recipe = DEFAULT) -> Any:
         """Places that are as many samples as asked for, or all there are; of a graph "auto" is whole rows."""
         if isinstance(asked, str):
             is_graph = isinstance(self.points, GivenGraph)
-            return asked if is_graph else automatic_n_neighbors(self.points.n_samples)
+            return asked if is_graph else automatic_n_neighbors(self.points.n_samples, recipe)
         n_samples = self.points.n_samples if self.number is None else len(self.number)
         return min(check_n_neighbors(asked, n_samples), self.points.n_samples)
 

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.density import GraphDensity
-from diffpeaks.lone import agreed_labels
 from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.contract import Neighbors, leading
 from diffpeaks.order import NOISE
@@ -36,8 +35,6 @@ class Surroundings:
         Of each row, itself counted, the nearer ones that count.
     max_link : float
         No link is that long or longer.
-    max_lone_link : float
-        Up to which a sample without links follows most of its neighbours.
     at_least : int
         So many are looked at where a ball holds fewer.
     """
@@ -46,7 +43,6 @@ class Surroundings:
     labels: NDArray[np.int64]
     share: float = 1.0
     max_link: float = np.inf
-    max_lone_link: float = 0.0
     at_least: int = 0
 
     def rows(self, X: Any) -> tuple[Neighbors, NDArray[np.int64]]:
@@ -109,10 +105,6 @@ def _labels_of_new(X: Any, surroundings: Surroundings, rule: Rule) -> NDArray[np
     apart = related[rows.distances[nearest] > 0]
     if len(apart):
         predicted[apart] = rule(X[apart], leading(rows, apart, lengths[apart]))
-    lone = np.flatnonzero(lengths == 0)
-    if surroundings.max_lone_link > surroundings.max_link and len(lone):
-        whole = leading(rows, lone, np.diff(rows.indptr)[lone])
-        predicted[lone] = agreed_labels(whole, surroundings.labels, surroundings.max_lone_link)
     return predicted
 
 

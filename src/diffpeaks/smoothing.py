@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from diffpeaks._native import shift_towards
 from diffpeaks.graph import NeighborGraph
@@ -23,13 +22,9 @@ from diffpeaks.neighbors.contract import Neighbors
 from diffpeaks.neighbors.euclidean import squared_norms
 from diffpeaks.places import Places
 from diffpeaks.progress import stage
+from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.rows import offsets
 
-# Samples move towards neighbours nearer than this share of the typical length between samples, if some are.
-REACH_SHARE_OF_TYPICAL = 0.8
-LEAST_NEAR_SHARE = 0.01
-LEAST_MUTUAL_SHARE = 0.1  # of a row: where fewer are mutual, the nearest of the others count too
-STAYS = 0.9  # who would keep more of its place than that may as well stay
 FEWEST_NEIGHBORS = 4  # the sample itself counted, of which a dimension can be told
 _ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ by less are one
 _LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
@@ -44,13 +39,12 @@ class Smoothing:
     kept : float
         The share of its own place that a sample keeps; the rest is the mean of itself and those neighbours
         that have it among theirs, weighted by exp(-d^2 / h), h the squared distance to its last neighbour.
-        Where these are fewer than a tenth, the nearest others make up for it.
     dimension : float
         The dimension of the data, by how fast neighbours become more with the distance.
     n_neighbors : int
         The sample itself counted.
-    max_link : float
-        No sample is moved towards neighbours at that distance or farther, but keeps their share of its place.
+    n_filled : int
+        Where fewer neighbours are mutual, the nearest others make up for them.
     radius : float or None
         The length of all samples, if they have one; they keep it, as a mean would not.
     """
@@ -58,7 +52,7 @@ class Smoothing:
     kept: float
     dimension: float
     n_neighbors: int
-    max_link: float
+    n_filled: int
     radius: float | None = None
 
     def moved(
@@ -71,7 +65,6 @@ class Smoothing:
         weights[~self._counts(rows, reach)] = 0.0
         total = own + np.add.reduceat(weights, rows.indptr[:-1])
         weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
-        weights[rows.distances >= np.atleast_1d(self.max_link)] = 0.0  # steps that are not taken
         moved = np.empty(queries.shape, queries.dtype)
         asked = np.ascontiguousarray(queries), np.ascontiguousarray(points.space.points)
         shift_towards(*asked, rows.indptr, rows.indices, weights, moved.reshape(-1), points.n_threads)
@@ -90,7 +83,7 @@ class Smoothing:
         n_mutual = np.diff(offsets(mutual)[rows.indptr])
         others_so_far = offsets(~mutual)
         place = others_so_far[1:] - np.repeat(others_so_far[rows.indptr[:-1]], lengths)  # from 1 on
-        missing = np.maximum(round(LEAST_MUTUAL_SHARE * self.n_neighbors) - n_mutual, 0)
+        missing = np.maximum(self.n_filled - n_mutual, 0)
         counts: NDArray[np.bool_] = mutual | (place <= np.repeat(missing, lengths))
         return counts
 
@@ -103,18 +96,19 @@ class Smoothing:
         return np.exp(-(ratio ** (2 / degree)))
 
 
-def smoothed(places: Places, n_neighbors: Any, random_state: Any) -> tuple[Places, Smoothing | None]:
-    """The places of samples that were moved, and how; None where they stay.
+def smoothed(
+    places: Places, graph: NeighborGraph, recipe: Recipe = DEFAULT
+) -> tuple[Places, Smoothing | None]:
+    """The places of samples that were moved, and how; None where they stay, in about two dimensions.
 
-    They stay in about two dimensions and fewer, and where there is no mean of points: in metrics that are not
-    Euclidean, of sparse rows, and on graphs. The graph that was searched for it is then that of the places.
+    The graph is that of the places, which keep it if they stay. The points must be such that have means
+    (`points.can_move`).
     """
-    points, n_neighbors = places.points, places.n_neighbors(n_neighbors)
-    if isinstance(points, GivenGraph) or not points.can_move or n_neighbors < FEWEST_NEIGHBORS:
-        return places, None
-    graph = points.graph(n_neighbors)
-    found = _smoothing_for(points, graph, random_state)
-    if found.kept > STAYS:
+    points = places.points
+    if isinstance(points, GivenGraph) or int(graph.n_neighbors or 0) < FEWEST_NEIGHBORS:
+        return replace(places, graph=graph), None
+    found = _smoothing_for(points, graph, recipe)
+    if found.kept > recipe.max_kept:
         return replace(places, graph=graph), None
     moved = points.moved(_moved_points(points, graph, places.weights, found))
     return replace(places, points=moved, reach=graph.reach), found
@@ -139,12 +133,6 @@ def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothi
     moved: Any = places.points
     found[known] = moved.space.points[rows.indices[nearest[known]]]
     return found
-
-
-def have_concentrated(graph: NeighborGraph, max_link: float) -> bool:
-    """Whether hardly any sample has a neighbour below that distance, so that lengths tell nothing."""
-    second = np.minimum(graph.indptr[:-1] + 1, graph.indptr[1:] - 1)
-    return bool(np.mean(graph.distances[second] < max_link) < LEAST_NEAR_SHARE)
 
 
 def intrinsic_dimension(graph: NeighborGraph, degree: int = 1) -> float:
@@ -174,23 +162,23 @@ def intrinsic_dimension(graph: NeighborGraph, degree: int = 1) -> float:
     return n_ratios / spread if spread > 0 else np.inf
 
 
-def share_kept(n_neighbors: int, dimension: float) -> float:
-    """Between all and what the error of a mean is to the length between neighbours, halfway in powers."""
+def share_kept(n_neighbors: int, dimension: float, power: float = DEFAULT.kept_power) -> float:
+    """k^(-power (1/2 - 1/m)), at most one, in m dimensions."""
     # in thousandths: the order of samples, which rounds sums in its way, has no part in it
-    return round(min(1.0, n_neighbors ** (1 / (2 * dimension) - 1 / 4)), 3)
+    return round(min(1.0, n_neighbors ** (power * (1 / dimension - 1 / 2))), 3)
 
 
-def _smoothing_for(points: PointSet, graph: NeighborGraph, random_state: Any) -> Smoothing:
+def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Smoothing:
     n_neighbors = int(graph.n_neighbors or 0)
     dimension = intrinsic_dimension(graph, points.degree)
-    random = check_random_state(0 if random_state is None else random_state)
-    typical = points.typical_distance(random)
-    max_link = REACH_SHARE_OF_TYPICAL**points.degree * typical
-    if have_concentrated(graph, max_link):
-        max_link = np.inf
-    kept = share_kept(n_neighbors, dimension)
-    radius = _common_length(points.space.points, typical ** (1 / points.degree))
-    return Smoothing(kept, dimension, n_neighbors, float(max_link), radius)
+    typical = points.typical_distance(np.random.RandomState(0)) ** (1 / points.degree)
+    return Smoothing(
+        share_kept(n_neighbors, dimension, recipe.kept_power),
+        dimension,
+        n_neighbors,
+        round(recipe.mutual_fill * n_neighbors),
+        _common_length(points.space.points, typical),
+    )
 
 
 def _moved_points(

@@ -18,7 +18,6 @@ from diffpeaks.order import NOISE
 _REASONS = {
     Reason.PEAK: "the peak of its cluster",
     Reason.LINKED: "denser neighbours lead to the peak",
-    Reason.LONE: "too far from all for a link; it follows most of its neighbours",
     Reason.ABSORBED: "denser neighbours lead to a lower hill, which is handed over a saddle",
     Reason.HALO: "halo: less dense than the densest border sample of its cluster",
     Reason.SMALL_CLUSTER: "its cluster is too small",

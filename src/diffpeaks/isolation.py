@@ -1,0 +1,94 @@
+"""Samples far from all others: strangers, who belong to nobody, or outliers of a cluster.
+
+Among faces a sample far from all others is a person seen once, among cells it is a poor measurement of a common
+type. The distances to nearest neighbours tell which. Strangers are about as far as random pairs are, hardly ever
+farther, and make a peak of their own in the histogram. Outliers are the tail of one peak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.recipes import DEFAULT, Recipe
+
+_BIN = 0.1  # width of the histogram's bins, in lengths of random pairs
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """What samples are that lie far from all others, and why.
+
+    Attributes
+    ----------
+    kind : {"none", "strangers", "outliers", "unknown"}
+        "none" where hardly any sample is far. "unknown" where nearly all are, since distances have
+        concentrated, or where the distance of random pairs is not known.
+    far_share : float
+        Samples whose nearest neighbour is at least `link_share` of the length of random pairs away.
+    beyond_share : float
+        Those of them whose nearest neighbour is farther than random pairs are.
+    peak_to_valley : float
+        How high the far samples' peak is in the histogram, in units of the valley before it.
+    """
+
+    kind: str
+    far_share: float = 0.0
+    beyond_share: float = 0.0
+    peak_to_valley: float = 0.0
+
+    @property
+    def are_strangers(self) -> bool:
+        return self.kind == "strangers"
+
+    def __str__(self) -> str:
+        if self.kind == "unknown":
+            return "distances do not tell which samples are far from all others"
+        if self.kind == "none":
+            return "hardly any sample is far from all others"
+        peak = f"a peak of their own, {self.peak_to_valley:.1f} times the valley before it"
+        if self.are_strangers:
+            return f"{self.far_share:.1%} of the samples are strangers: their nearest neighbours make {peak}"
+        beyond = f"{self.beyond_share:.0%} of them are farther from all than random pairs are"
+        why = beyond if self.beyond_share else "their nearest neighbours make no peak of their own"
+        return f"{self.far_share:.1%} of the samples are far, and outliers: {why}"
+
+
+def isolation_of(
+    graph: NeighborGraph, typical: float, distance_power: int = 1, recipe: Recipe = DEFAULT
+) -> Isolation:
+    """What far samples are, by the distances to nearest neighbours.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    typical : float
+        The median distance of random pairs; infinite where it is not known.
+    distance_power : int
+        2 for squared distances, else 1.
+    recipe : Recipe
+    """
+    if not 0 < typical < np.inf:
+        return Isolation("unknown")
+    lengths = _nearest_distances(graph, typical) ** (1 / distance_power)
+    far = lengths >= recipe.link_share
+    far_share = float(np.mean(far)) if len(far) else 0.0
+    if far_share > 1 - recipe.few:
+        return Isolation("unknown", far_share)
+    if far_share < recipe.few:
+        return Isolation("none", far_share)
+    beyond_share = float(np.mean(lengths[far] >= 1))
+    valley, *peaks = np.histogram(lengths, recipe.link_share + _BIN * np.arange(-1, 4))[0]
+    height = float(max(peaks) / max(valley, 1))
+    is_peak = height >= recipe.valley and beyond_share < recipe.few
+    return Isolation("strangers" if is_peak else "outliers", far_share, beyond_share, height)
+
+
+def _nearest_distances(graph: NeighborGraph, typical: float) -> NDArray[np.float64]:
+    """The distance to the nearest other sample, in units of `typical`; rows without one are left out."""
+    first = graph.indptr[:-1][graph.degrees > 1] + 1
+    found: NDArray[np.float64] = graph.distances[first].astype(np.float64) / typical
+    return found

@@ -1,0 +1,65 @@
+"""The default: every constant that shapes its labels, once.
+
+Chosen on the labelled sets of `benchmarks/peers`, family by family. `docs/theory.md` derives what can be derived;
+`docs/peers.md` has the ablation, and how much hangs on each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The constants of the default.
+
+    Attributes
+    ----------
+    neighbors : float
+        `n_neighbors` is this times log2(n) of n distinct samples.
+    steps : int
+        Steps of the walk.
+    start_power : float
+        The walk starts in proportion to the k-th neighbour distance to the power of minus this. At 2 that is
+        the density in the plane, and hardly differs from one in many dimensions.
+    nearest_share, mutual_share : float
+        Hills are linked along the nearest share of each row, and along mutual neighbours within the other.
+    link_share : float
+        Samples whose nearest neighbour is farther than this share of the distance of random pairs are far;
+        where far samples are strangers, no link is longer.
+    few : float
+        The share of samples that is too small to count, when strangers are told from outliers.
+    valley : float
+        Strangers make a peak in the histogram of nearest-neighbour distances, this times as high as the
+        valley before it.
+    rise : float
+        How far a hill must rise above its saddle, in log density, beyond what chance would raise.
+    flow_weight : float
+        How much flow over a saddle counts beside its height in very many dimensions; nothing in the plane.
+    usual_flow : float
+        The share of a hill's walk that goes over a saddle at which height alone counts.
+    kept_power : float
+        In m dimensions smoothing leaves a sample k^(-kept_power (1/2 - 1/m)) of its own position.
+    mutual_fill : float
+        The share of a row that smoothing averages over even where fewer neighbours are mutual.
+    max_kept : float
+        Samples that would keep more of their position than that stay, and no second search is made.
+    """
+
+    neighbors: float = 3.0
+    steps: int = 3
+    start_power: float = 2.0
+    nearest_share: float = 0.125
+    mutual_share: float = 0.3
+    link_share: float = 0.7
+    few: float = 0.01
+    valley: float = 2.0
+    rise: float = 0.4
+    flow_weight: float = 0.5
+    usual_flow: float = 0.08
+    kept_power: float = 0.5
+    mutual_fill: float = 0.1
+    max_kept: float = 0.9
+
+
+DEFAULT = Recipe()
