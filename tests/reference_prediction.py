@@ -29,12 +29,6 @@ def by_peaks(d, row, labels, clusters, keys, key, border=None):
     return -1 if border is not None and key[0] < border[cluster] else cluster
 
 
-def by_most(d, row, labels, max_link):
-    """The label of more than half of the row, all nearer than max_link."""
-    votes = [labels[j] for j in row if d[j] < max_link]
-    return next((label for label in votes if label != -1 and 2 * votes.count(label) > len(row)), -1)
-
-
 def by_cores(d, row, labels, density, min_density, own_density=None):
     """Coinciding: that label. Else the nearest core's, if the point itself is dense enough where asked."""
     if row and d[row[0]] == 0:

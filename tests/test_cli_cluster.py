@@ -100,8 +100,8 @@ def test_the_summary_tells_what_was_done(folder, capsys):
         "150 samples of 2 features, float64",
         f"{model.graph_.n_neighbors} for each sample, euclidean",
         "tree, recall 1, exact",
-        f"max_link {model.cut_.max_link:.4g}, min_prominence {model.cut_.min_prominence:.4g}, ",
-        f"max_lone_link {model.cut_.max_lone_link:.4g} (chosen",
+        f"min_prominence {model.cut_.min_prominence:.4g} (chosen",
+        f"far away   {model.isolation_}",
         f"clusters   {model.n_clusters_}\n",
         f"noise      {n_noise} samples",
         "out.csv",
@@ -117,12 +117,12 @@ def test_the_summary_tells_what_was_done(folder, capsys):
     assert summary["cut"] == {
         "automatic": True,
         "n_clusters": None,
-        "max_link": model.cut_.max_link,
+        "max_link": None,
         "min_prominence": model.cut_.min_prominence,
-        "max_lone_link": model.cut_.max_lone_link,
         "flow_weight": 0.0,
         "least_rise": 0.0,
     }
+    assert summary["isolation"] == {"kind": model.isolation_.kind, "why": str(model.isolation_)}
     assert set(summary["seconds"]) == {"read", "fit", "write"}
     assert DensityPeaks.load("points.model").labels_.tolist() == model.labels_.tolist()
 
@@ -130,7 +130,7 @@ def test_the_summary_tells_what_was_done(folder, capsys):
 def test_the_summary_is_json_where_a_bound_is_infinite(folder, capsys):
     assert main(["cluster", "points.npy", "-o", "out.npy", "--json", "--n-clusters", "3"]) == 0
     cut = json.loads(capsys.readouterr().out)["cut"]
-    assert (cut["max_link"], cut["max_lone_link"]) == (None, None)
+    assert cut["max_link"] is None
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,9 @@ def test_nothing_given_finds_blobs_and_moons():
 def test_automatic_choice_is_readable():
     X = general_position(0, 256)
     model = DensityPeaks().fit(X)
-    assert model.density_estimator_.n_neighbors_ == 22
-    assert model.density_estimator_.steps == 3
-    distances = reference.euclidean_distances(X)
-    typical = np.median(distances[~np.eye(256, dtype=bool)])
-    assert model.cut_.max_link == pytest.approx(0.7 * typical)
+    assert model.density_estimator_.n_neighbors_ == 24
+    assert (model.density_estimator_.steps, model.density_estimator_.start_power) == (3, 2)
+    assert (model.isolation_.kind, model.cut_.max_link) == ("none", np.inf)
     assert model.graph_.search == "tree"
 
 
@@ -102,10 +100,10 @@ def test_precomputed_graph_equals_points_under_the_same_rules():
         np.testing.assert_array_equal(by_points.labels_, by_graph.labels_)
 
 
-def test_random_state_only_moves_the_sample_of_pairs():
+def test_random_state_only_moves_the_signs_that_measure_the_error():
     X = np.random.default_rng(0).normal(size=(2000, 3))
-    fixed = [DensityPeaks().fit(X).cut_.max_link for _ in range(2)]
-    drawn = [DensityPeaks(random_state=seed).fit(X).cut_.max_link for seed in (1, 2)]
+    fixed = [DensityPeaks().fit(X).cut_.min_prominence for _ in range(2)]
+    drawn = [DensityPeaks(random_state=seed).fit(X).cut_.min_prominence for seed in (1, 2)]
     assert fixed[0] == fixed[1]
     assert drawn[0] != drawn[1]
     assert drawn[0] == pytest.approx(fixed[0], rel=0.1)
@@ -226,7 +224,7 @@ def test_a_cut_can_be_changed_in_one_rule():
     X = general_position(3, 200)
     model = DensityPeaks().fit(X)
     np.testing.assert_array_equal(model.recut(cut=model.cut_), model.labels_)
-    coarse = replace(model.cut_, min_prominence=np.inf, max_lone_link=None)
+    coarse = replace(model.cut_, min_prominence=np.inf)
     np.testing.assert_array_equal(
         model.recut(cut=coarse), model.recut(max_link=model.cut_.max_link, min_prominence=np.inf)
     )

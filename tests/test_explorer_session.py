@@ -15,7 +15,7 @@ from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.session import MOST_STEPS_BACK, Session
 from diffpeaks.explorer.words import about_clustering
 
-X = general_position(4, 220)
+X = general_position(0, 220)
 MODEL = DensityPeaks().fit(X)
 
 
@@ -136,7 +136,7 @@ def test_edits_stay_while_the_cut_moves_and_are_dropped_when_they_mean_nothing()
     session.set_rule("n_clusters", 5)
     expected = edited(MODEL, MODEL.recut(n_clusters=5), session.state.edits)
     np.testing.assert_array_equal(session.labels, expected)
-    session.split(0)
+    session.split(1 + int(np.argmax(session.now.sizes[1:])))  # another one than the merged
     assert [type(edit) for edit in session.state.edits] == [Merge, Split]
     session.set_rule("n_clusters", len(X))
     assert [type(edit) for edit in session.state.edits] == [Merge]

@@ -167,7 +167,7 @@ def test_sizes_of_any_number_of_clusters(n_clusters):
     ids=str,
 )
 def test_sizes_of_a_fit_are_those_of_its_labels(model):
-    labels = model.fit_predict(general_position(3, 150, 4))
+    labels = model.fit_predict(general_position(0, 150, 4))
     display = ClusterSizesDisplay.from_estimator(model)
     np.testing.assert_array_equal(
         display.sizes, [np.sum(labels == label) for label in range(labels.max() + 1)]

@@ -14,6 +14,7 @@ from refusals import refuses
 from sklearn.metrics import pairwise_distances
 
 from diffpeaks import NOISE, DensityDBSCAN, DensityPeaks, LocalContrast
+from diffpeaks.recipes import DEFAULT
 
 
 def reference_labels(model, X, new, n_others, radius, share=1.0):
@@ -21,8 +22,7 @@ def reference_labels(model, X, new, n_others, radius, share=1.0):
     both = reference.euclidean_distances(np.vstack([X, new])).astype(X.dtype).astype(float)
     D, between = both[: len(X), : len(X)], both[len(X) :, : len(X)]
     estimator, cut = model.density_estimator_, model.cut_
-    rule = {"n_clusters": cut.n_clusters, "max_link": cut.max_link, "min_prominence": cut.min_prominence}
-    clusters = model.recut(**({} if cut.max_lone_link else rule), halo=False)
+    clusters = model.recut(cut=cut, halo=False)
     max_link = cut.max_link if cut.n_clusters is None else np.inf
     second, own_second = np.zeros(len(X)), np.zeros(len(new))
     if isinstance(estimator, LocalContrast):
@@ -45,8 +45,6 @@ def reference_labels(model, X, new, n_others, radius, share=1.0):
         row = looked_at(max_link=max_link)
         if number < len(X) and np.array_equal(x, X[number]):
             expected.append(model.labels_[number])
-        elif cut.max_lone_link and not row:
-            expected.append(reference_prediction.by_most(d, looked_at(), model.labels_, cut.max_lone_link))
         else:
             expected.append(
                 reference_prediction.by_peaks(d, row, model.labels_, clusters, keys, own_keys[number], border)
@@ -73,7 +71,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
     model = fits(density, cut, X) and fitted(DensityPeaks(density, **cut, halo=halo), X)
     if not model:
         return
-    share = 0.25 if density is None else 1.0
+    share = DEFAULT.nearest_share if density is None else 1.0
     assert model.predict(new).tolist() == reference_labels(model, X, new, *looked_at(model), share)
 
 
@@ -83,7 +81,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
 def test_the_rule_as_loops_among_more_samples(density, cut, halo):
     model = DensityPeaks(density, **cut, halo=halo).fit(X)
     new = np.vstack([NEW, X[30:50], [[400.0, 400.0]]])
-    share = 0.25 if density is None else 1.0
+    share = DEFAULT.nearest_share if density is None else 1.0
     expected = reference_labels(model, X, new, *looked_at(model), share)
     assert model.predict(new).tolist() == expected
     assert len(set(expected)) > 1 or cut.get("n_clusters") == 1

@@ -64,7 +64,7 @@ def check_counts(reports):
 
 MOVED = ["cells", "neighbours", "smoothing"]
 BY_DEFAULT = ["points", "places", "neighbours", "density", "cut", "hills", "labels"]
-IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "passes", "majority", "labels"]
+IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "passes", "labels"]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from diffpeaks.report.thumbnails import thumbnail
 
 mpl.use("agg")
 
-X = general_position(3, 150, 4)
+X = general_position(0, 150, 4)
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7 * 7 }}"
 MODEL = DensityPeaks(n_clusters=5, min_cluster_size=8).fit(X)
 

@@ -36,7 +36,7 @@ VARIANTS = [
     DensityPeaks("kd-asym"),
     DensityPeaks("lc"),
     DensityPeaks(n_clusters=2),
-    DensityPeaks(max_link=1.0, halo=True),
+    DensityPeaks(max_link=0.5, halo=True),
     DensityPeaks(halo=True, noise="assign"),
     DensityPeaks(min_cluster_size=3, noise="singletons"),
     DensityPeaks(n_neighbors=3, search="brute"),

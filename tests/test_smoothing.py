@@ -9,6 +9,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
+from diffpeaks.datasets import make_faces
 from diffpeaks.smoothing import intrinsic_dimension, share_kept, smoothed_samples
 
 
@@ -27,10 +28,10 @@ def moved_by_loops(x, own, X, masses, smoothing):
     # mutual where fewer others are nearer to the neighbour than it has neighbours
     nearer = [np.sum(np.sum((X - X[j]) ** 2, axis=1) < lengths[j] ** 2) for j in nearest]
     mutual = [j for j, n_nearer in zip(nearest, nearer, strict=True) if n_nearer < smoothing.n_neighbors]
-    missing = max(0, round(0.1 * smoothing.n_neighbors) - len(mutual))
+    missing = max(0, smoothing.n_filled - len(mutual))
     for j in [*mutual, *[j for j in nearest if j not in mutual][:missing]]:
         weight = masses[j] * np.exp(-((lengths[j] / lengths[nearest[-1]]) ** 2))
-        total, mean = total + weight, mean + weight * (X[j] if lengths[j] < smoothing.max_link else x)
+        total, mean = total + weight, mean + weight * X[j]
     moved = smoothing.kept * x + (1 - smoothing.kept) * mean / total
     return moved if smoothing.radius is None else moved * smoothing.radius / np.sqrt(np.sum(moved**2))
 
@@ -39,16 +40,14 @@ def places_after(model):
     return model._places.points.space.points
 
 
-@pytest.mark.parametrize("max_link_matters", [False, True])
-def test_samples_move_as_the_loops_say(max_link_matters):
+@pytest.mark.parametrize("shrunk", [1.0, 0.05])
+def test_samples_move_as_the_loops_say(shrunk):
     X, _ = blobs(120, 12)
-    if max_link_matters:
-        X[:60] *= 0.05  # near one another, and the others nearly as far as any
+    X[:60] *= shrunk  # near one another, so that the others have few mutual neighbours
     model = DensityPeaks().fit(X)
     others = [np.delete(X, i, axis=0) for i in range(len(X))]
     ones = np.ones(len(X))
     expected = [moved_by_loops(X[i], 1.0, others[i], ones, model.smoothing_) for i in range(len(X))]
-    assert np.isfinite(model.smoothing_.max_link)
     np.testing.assert_allclose(places_after(model), expected, rtol=1e-10, atol=1e-12)
 
 
@@ -105,8 +104,6 @@ def test_new_samples_without_length_beside_samples_of_one_length(offset):
     assert model.smoothing_.radius is not None
     nothing = np.zeros((40, 20))
     nothing[20:] = 1e-300
-    stays = np.array_equal(model._moved(nothing), nothing)
-    assert stays == (offset > 0)  # all are too far from it
     assert len(set(model.predict(nothing))) == 1
     assert np.all(np.isfinite(model.score_samples(nothing)))
 
@@ -132,8 +129,7 @@ def test_noise_in_many_dimensions_hides_hills_without_it():
 def test_noise_in_very_many_dimensions_is_one_cluster(n_features):
     noise = np.random.RandomState(0).standard_normal((500, n_features))
     model = DensityPeaks().fit(noise)
-    assert model.smoothing_.max_link == model.cut_.max_link == np.inf
-    assert model.n_clusters_ == 1
+    assert (model.isolation_.kind, model.cut_.max_link, model.n_clusters_) == ("unknown", np.inf, 1)
     X, truth = blobs(500, n_features, 5, spread=0.5)
     assert adjusted_mutual_info_score(truth, DensityPeaks().fit_predict(X)) > 0.99
 
@@ -188,9 +184,10 @@ def test_directions_move_as_points_on_the_sphere_and_their_links_are_as_long():
     assert by_angle.smoothing_.kept == on_sphere.smoothing_.kept
     assert by_angle.smoothing_.dimension == pytest.approx(on_sphere.smoothing_.dimension)
     np.testing.assert_allclose(places_after(by_angle), places_after(on_sphere), rtol=1e-9, atol=1e-9)
-    plain, angle = (DensityPeaks(smooth=False, metric=metric).fit(unit) for metric in ("euclidean", "cosine"))
+    faces, _ = make_faces(600, n_features=64, singleton_share=0.4, random_state=0)
+    plain, angle = (DensityPeaks(metric=metric).fit(faces) for metric in ("euclidean", "cosine"))
+    assert plain.isolation_.kind == angle.isolation_.kind == "strangers"
     assert np.sqrt(2 * angle.cut_.max_link) == pytest.approx(plain.cut_.max_link)
-    assert np.sqrt(2 * angle.cut_.max_lone_link) == pytest.approx(plain.cut_.max_lone_link)
 
 
 def test_samples_on_a_sphere_stay_on_it():

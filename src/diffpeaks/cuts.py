@@ -110,7 +110,8 @@ def flow_weight_in(dimension: float, recipe: Recipe = DEFAULT) -> float:
     An infinite dimension is that of rows that tell none.
     """
     # in thousandths: the order of samples, which rounds sums in its way, has no part in it
-    return round(recipe.flow_weight * (1 - 2 / dimension), 3) if 2 < dimension < np.inf else 0.0
+    counts = recipe.flow_dimension <= dimension < np.inf
+    return round(recipe.flow_weight * (1 - 2 / dimension), 3) if counts else 0.0
 
 
 def rise_by_chance(log_error: float, n_samples: int) -> float:

@@ -36,6 +36,8 @@ class Recipe:
         How far a hill must rise above its saddle, in log density, beyond what chance would raise.
     flow_weight : float
         How much flow over a saddle counts beside its height in very many dimensions; nothing in the plane.
+    flow_dimension : float
+        Flow counts from that intrinsic dimension on; below it would hardly weigh, and cost a pass over the graph.
     usual_flow : float
         The share of a hill's walk that goes over a saddle at which height alone counts.
     kept_power : float
@@ -54,8 +56,9 @@ class Recipe:
     link_share: float = 0.7
     few: float = 0.01
     valley: float = 2.0
-    rise: float = 0.4
+    rise: float = 0.45
     flow_weight: float = 0.5
+    flow_dimension: float = 2.5
     usual_flow: float = 0.08
     kept_power: float = 0.5
     mutual_fill: float = 0.1

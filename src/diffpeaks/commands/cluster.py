@@ -93,6 +93,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"search     {summary['search']}, {recall_told(summary)}"
     yield f"density    {summary['density'] or 'default'}"
     yield f"smoothing  {smoothing_told(summary)}"
+    yield f"far away   {summary['isolation']['why']}"
     yield f"cut        {cut_told(summary)}"
     yield f"clusters   {summary['n_clusters']:,}"
     yield f"noise      {n_noise:,} samples ({100 * n_noise / n_samples:.1f}%)"

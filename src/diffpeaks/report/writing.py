@@ -128,6 +128,7 @@ def _facts(model: DensityPeaks, data: str | None, seconds: Mapping[str, float]) 
         "neighbours": f"{neighbors_told(facts)}, {facts['metric']}",
         "search": f"{facts['search']}, {recall_told(facts)}",
         "smoothing": smoothing_told(facts),
+        "far away": facts["isolation"]["why"],
         "cut": cut_told(facts),
         "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
         "versions": ", ".join([*(f"{name} {version(name)}" for name in _VERSIONS), _python()]),
