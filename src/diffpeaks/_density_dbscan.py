@@ -13,11 +13,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
+from diffpeaks.isolation import isolation_of, longest_link
 from diffpeaks.linking import core_labels
 from diffpeaks.order import NOISE, density_order
-from diffpeaks.peaks import PeakForest, peak_forest
+from diffpeaks.peaks import PeakForest, hill_links, peak_forest
+from diffpeaks.places import Places
 from diffpeaks.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.progress import Callback
+from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.sweeps import Sweep, core_sweep
 
 
@@ -30,14 +33,16 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     density : estimator, str, array, callable or None
-        As in `DensityPeaks`; None is `KernelDiffusion()`.
-    min_density : float
-        A sample of that density or more is a core sample. Diffusion densities have mean one.
+        As in `DensityPeaks`; None is `KernelDiffusion(steps=3)`, whose cores are joined along their nearest
+        neighbours alone, and among strangers (`isolation_`) along short links alone.
+    min_density : float or "auto"
+        A sample of that density or more is a core sample. Diffusion densities have mean one. "auto" is 0.8
+        for the default density, and 1 for the others.
     border : bool
         Whether a sample that is no core joins its nearest core neighbour; otherwise it is noise.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 2 log2(n).
+        for functions. "auto" is 3 log2(n) for the default density, and 2 log2(n) for the others.
     metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 
@@ -46,6 +51,10 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     labels_ : array of shape (n_samples,)
         0 to `n_clusters_` - 1 in the order of peak density; -1 is noise.
     core_sample_indices_ : array
+    min_density_ : float
+    isolation_ : Isolation
+        Whether samples far from all others are strangers, of which no cores are joined over long links, or
+        outliers.
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
     peak_indices_ : array of int, one for each cluster
@@ -64,16 +73,18 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
 
     _parameter_constraints = {
         "density": [GraphDensity, str, "array-like", callable, None],
-        "min_density": [Interval(Real, 0, None, closed="left")],
+        "min_density": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "border": ["boolean"],
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         **CLUSTERER_CONSTRAINTS,
     }
 
+    _recipe: Recipe = DEFAULT  # a subclass may have other constants
+
     def __init__(
         self,
         density: Any = None,
-        min_density: float = 1.0,
+        min_density: float | str = "auto",
         border: bool = True,
         *,
         n_neighbors: Any = "auto",
@@ -106,15 +117,22 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         y : ignored
         """
         points = points_of(self, X)
-        self.density_estimator_ = fitted_density(
-            self.density, KernelDiffusion(self.n_neighbors), self, points
-        )
-        self.graph_ = self.density_estimator_.graph_
+        recipe, by_default = self._recipe, self.density is None
+        n_neighbors = Places(points).n_neighbors(self.n_neighbors, recipe) if by_default else "auto"
+        default = KernelDiffusion(n_neighbors, steps=recipe.steps)
+        self.density_estimator_ = fitted_density(self.density, default, self, points)
+        self.graph_ = self._links = self.density_estimator_.graph_
+        self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
+        if by_default:
+            self._max_link = longest_link(points, self.isolation_, recipe)
+            self._links = hill_links(self.graph_, self.n_jobs, recipe).below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())
-        self._fitted: dict[str, Any] = {"min_density": self.min_density, "border": self.border}
-        self.core_sample_indices_ = np.flatnonzero(self.density_ >= self.min_density)
-        self.labels_ = self._labels(self.min_density, self.border)
+        core_density = recipe.core_density if by_default else 1.0
+        self.min_density_ = core_density if isinstance(self.min_density, str) else float(self.min_density)
+        self._fitted: dict[str, Any] = {"min_density": self.min_density_, "border": self.border}
+        self.core_sample_indices_ = np.flatnonzero(self.density_ >= self.min_density_)
+        self.labels_ = self._labels(self.min_density_, self.border)
         self.n_clusters_ = int(self.labels_.max()) + 1
         labels, first = np.unique(self.labels_[self._order], return_index=True)
         self.peak_indices_ = self._order[first[labels != NOISE]]
@@ -137,7 +155,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "labels_")
         X = new_samples(self, self.density_estimator_, X)
         density = self.density_estimator_
-        around = Surroundings(density, self.labels_)
+        around = Surroundings(density, self.labels_, max_link=self._max_link)
         return predicted_labels(X, density._points.searched(), self.labels_, around, self._rule())
 
     def recut(self, min_density: float | None = None, border: bool | None = None) -> NDArray[np.int64]:
@@ -160,10 +178,10 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
 
     @property
     def forest_(self) -> PeakForest:
-        """The hills of the density along the graph; a cluster is what rises together above the threshold."""
+        """The hills of the density along the links; a cluster is what rises together above the threshold."""
         check_is_fitted(self, "labels_")
         return peak_forest(
-            self.graph_,
+            self._links,
             self.density_,
             tie_break=self.density_estimator_.tie_break(),
             n_jobs=self.n_jobs,
@@ -180,7 +198,9 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         return CoreRule(density, core, self.labels_, min_density)
 
     def _labels(self, min_density: float, border: bool) -> NDArray[np.int64]:
-        return core_labels(self.graph_, self.density_ >= min_density, self._order, border)
+        core = self.density_ >= min_density
+        reached = self.graph_.below(self._max_link) if border else None
+        return core_labels(self._links, core, self._order, reached)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -13,7 +13,7 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, poi
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.hill_cuts import HillCuts
 from diffpeaks.insights import PeakInsights
-from diffpeaks.isolation import Isolation
+from diffpeaks.isolation import Isolation, isolation_of
 from diffpeaks.model_file import SavedModel
 from diffpeaks.noise import FATES
 from diffpeaks.places import Places
@@ -177,7 +177,7 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         self.density_estimator_ = fitted_density(
             self.density, default, self, places.points, places.weights, places.graph
         )
-        self.isolation_ = isolation or self._isolation(places.points, self.density_estimator_.graph_)
+        self.isolation_ = isolation or isolation_of(places.points, self.density_estimator_.graph_, recipe)
         self.graph_ = places.graph_of_samples(self.density_estimator_.graph_)
         self.density_ = places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
@@ -203,7 +203,7 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         if not self.smooth or not places.points.can_move:
             return places, None, None
         graph = places.points.graph(places.n_neighbors(self.n_neighbors, self._recipe))
-        isolation = self._isolation(places.points, graph)
+        isolation = isolation_of(places.points, graph, self._recipe)
         if self.smooth == "auto" and isolation.are_strangers:
             return replace(places, graph=graph), None, isolation
         return *smoothed(places, graph, self._recipe), isolation

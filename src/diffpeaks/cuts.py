@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from diffpeaks._validation import check_integers
 from diffpeaks.density import GraphDensity
-from diffpeaks.isolation import Isolation
+from diffpeaks.isolation import Isolation, longest_link
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 from diffpeaks.progress import stage
@@ -95,10 +95,7 @@ def automatic_cut(
     """
     random = check_random_state(0 if random_state is None else random_state)
     chance = rise_by_chance(density.log_error(random), points.n_samples)
-    max_link = np.inf
-    if isolation.are_strangers:
-        max_link = recipe.link_share**points.degree * points.typical_distance(random)
-    cut = Cut(None, float(max_link), recipe.rise + chance)
+    cut = Cut(None, longest_link(points, isolation, recipe), recipe.rise + chance)
     dimension = intrinsic_dimension(density.graph_, points.degree) if flow_counts else np.inf
     weight = flow_weight_in(dimension, recipe)
     return replace(cut, flow_weight=weight, least_rise=chance) if weight else cut

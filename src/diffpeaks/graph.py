@@ -242,6 +242,10 @@ class NeighborGraph:
         lengths = np.add.reduceat(inside, self.indptr[:-1], dtype=np.int64)
         return self._prefix(lengths, None, min(float(distance), self.radius))
 
+    def below(self, distance: float) -> NeighborGraph:
+        """The graph with only the entries below that distance; the graph itself where that is infinite."""
+        return self if distance == np.inf else self.up_to(np.nextafter(distance, 0))
+
     def nearest_share(self, share: float) -> NeighborGraph:
         """The graph with only that share of each row, but no fewer than one point besides itself."""
         return self._prefix(share_of(self.degrees, share), None, 0.0)

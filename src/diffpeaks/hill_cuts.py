@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks.cuts import RULES, Cut, automatic_cut, check_one_of, select_peaks
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.isolation import Isolation, isolation_of
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.noise import Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
 from diffpeaks.passes import weighed_by_flow
@@ -73,11 +72,6 @@ class HillCuts:
         other.cut_, other.forest_, other._fitted = cut, forest, self._fitted | vars(policy)
         other.labels_, other.peak_indices_, other.n_clusters_ = labels, peaks, len(peaks)
         return other
-
-    def _isolation(self: Any, points: PointSet | GivenGraph, graph: NeighborGraph) -> Isolation:
-        """What samples far from all others are, by a graph of points that were not moved."""
-        typical = points.typical_distance(np.random.RandomState(0))
-        return isolation_of(graph, typical, points.degree, self._recipe)
 
     def _linked(self: Any) -> NeighborGraph:
         """The graph along which hills are linked: of the default density only its nearest neighbours."""

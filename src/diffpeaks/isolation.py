@@ -1,8 +1,8 @@
 """Samples far from all others: strangers, who belong to nobody, or outliers of a cluster.
 
-Among faces a sample far from all others is a person seen once, among cells it is a poor measurement of a common
-type. The distances to nearest neighbours tell which. Strangers are about as far as random pairs are, hardly ever
-farther, and make a peak of their own in the histogram. Outliers are the tail of one peak.
+Among faces a sample far from all others is a person seen once, among cells it is a poor measurement of a
+common type. The distances to nearest neighbours tell which. Strangers are about as far as random pairs are,
+hardly ever farther, and make a peak of their own in the histogram. Outliers are the tail of one peak.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.recipes import DEFAULT, Recipe
 
 _BIN = 0.1  # width of the histogram's bins, in lengths of random pairs
@@ -57,23 +58,18 @@ class Isolation:
         return f"{self.far_share:.1%} of the samples are far, and outliers: {why}"
 
 
-def isolation_of(
-    graph: NeighborGraph, typical: float, distance_power: int = 1, recipe: Recipe = DEFAULT
-) -> Isolation:
-    """What far samples are, by the distances to nearest neighbours.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    typical : float
-        The median distance of random pairs; infinite where it is not known.
-    distance_power : int
-        2 for squared distances, else 1.
-    recipe : Recipe
-    """
+def isolation_of(points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe = DEFAULT) -> Isolation:
+    """What far samples are, by a graph of the points and by the distance of random pairs among them."""
+    typical = points.typical_distance(np.random.RandomState(0))
     if not 0 < typical < np.inf:
         return Isolation("unknown")
-    lengths = _nearest_distances(graph, typical) ** (1 / distance_power)
+    nearest = graph.indptr[:-1][graph.degrees > 1] + 1  # rows begin with the sample itself
+    ratio = graph.distances[nearest].astype(np.float64) / typical
+    return isolation_by(ratio ** (1 / points.degree), recipe)
+
+
+def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isolation:
+    """What far samples are, by the lengths to nearest neighbours in units of that of random pairs."""
     far = lengths >= recipe.link_share
     far_share = float(np.mean(far)) if len(far) else 0.0
     if far_share > 1 - recipe.few:
@@ -87,8 +83,9 @@ def isolation_of(
     return Isolation("strangers" if is_peak else "outliers", far_share, beyond_share, height)
 
 
-def _nearest_distances(graph: NeighborGraph, typical: float) -> NDArray[np.float64]:
-    """The distance to the nearest other sample, in units of `typical`; rows without one are left out."""
-    first = graph.indptr[:-1][graph.degrees > 1] + 1
-    found: NDArray[np.float64] = graph.distances[first].astype(np.float64) / typical
-    return found
+def longest_link(points: PointSet | GivenGraph, isolation: Isolation, recipe: Recipe = DEFAULT) -> float:
+    """What a link must stay below: a share of the distance of random pairs among strangers, else nothing."""
+    if not isolation.are_strangers:
+        return np.inf
+    typical = points.typical_distance(np.random.RandomState(0))
+    return float(recipe.link_share**points.degree * typical)

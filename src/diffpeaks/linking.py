@@ -15,22 +15,22 @@ from diffpeaks.progress import stage
 
 @stage("labels")
 def core_labels(
-    graph: NeighborGraph,
+    links: NeighborGraph,
     core: NDArray[np.bool_],
     order: NDArray[np.int32],
-    border: bool = True,
+    graph: NeighborGraph | None = None,
 ) -> NDArray[np.int64]:
-    """Labels of core samples that are joined along graph edges, in the order of peak density.
+    """Labels of core samples that are joined along links, in the order of peak density.
 
-    `order` has the densest sample first. With `border`, a sample that is no core joins its nearest
-    core neighbour. The rest is noise.
+    `order` has the densest sample first. A sample that is no core joins the nearest core in its row of the
+    graph, where one is given. The rest is noise.
     """
-    component = np.empty(graph.n_samples, np.int32)
-    join_cores(graph.indptr, graph.indices, core, component)
+    component = np.empty(links.n_samples, np.int32)
+    join_cores(links.indptr, links.indices, core, component)
     densest = np.empty_like(component)
     densest[component[order[::-1]]] = order[::-1]  # the last to be written is the densest
     peak = np.where(core, densest[component], np.int32(NO_POINT))
-    if border:
+    if graph is not None:
         position = np.empty(graph.n_samples, np.int64)
         # a core is to the others what a denser sample is in the forest: the first in the row is wanted
         first_denser(graph.indptr, graph.indices, (~core).astype(np.int32), position, 1)

@@ -1,7 +1,7 @@
 """The default: every constant that shapes its labels, once.
 
-Chosen on the labelled sets of `benchmarks/peers`, family by family. `docs/theory.md` derives what can be derived;
-`docs/peers.md` has the ablation, and how much hangs on each.
+Chosen on the labelled sets of `benchmarks/peers`, family by family. `docs/theory.md` derives what can be
+derived; `docs/peers.md` has the ablation, and how much hangs on each.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Recipe:
     flow_weight : float
         How much flow over a saddle counts beside its height in very many dimensions; nothing in the plane.
     flow_dimension : float
-        Flow counts from that intrinsic dimension on; below it would hardly weigh, and cost a pass over the graph.
+        Flow counts from that intrinsic dimension on; below it would hardly weigh, but cost as much.
     usual_flow : float
         The share of a hill's walk that goes over a saddle at which height alone counts.
     kept_power : float
@@ -46,6 +46,8 @@ class Recipe:
         The share of a row that smoothing averages over even where fewer neighbours are mutual.
     max_kept : float
         Samples that would keep more of their position than that stay, and no second search is made.
+    core_density : float
+        A core sample of `DensityDBSCAN` has that share of the mean density or more.
     """
 
     neighbors: float = 3.0
@@ -63,6 +65,7 @@ class Recipe:
     kept_power: float = 0.5
     mutual_fill: float = 0.1
     max_kept: float = 0.9
+    core_density: float = 0.8
 
 
 DEFAULT = Recipe()

@@ -96,7 +96,7 @@ def _cuts(density, graph, y):
             yield rule, score, _cut(sweep, score, int(np.argmax(getattr(sweep, score).f)))
     order = density_order(values, ties)
     for threshold in np.unique(np.quantile(values, BORDER_QUANTILES)):
-        labels = core_labels(near, values >= threshold, order)
+        labels = core_labels(near, values >= threshold, order, near)
         for score, scores in (("pairwise", pairwise_scores), ("bcubed", bcubed_scores)):
             found = scores(y, labels)
             n_clusters = int(labels.max()) + 1

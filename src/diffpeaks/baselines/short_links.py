@@ -83,7 +83,7 @@ class KNNDBSCAN(GraphClusterer):
         near = graph.up_to(self.radius)
         core = near.degrees >= self.min_samples
         self.core_sample_indices_ = np.flatnonzero(core)
-        return core_labels(near, core, density_order(near.degrees.astype(np.float64)))
+        return core_labels(near, core, density_order(near.degrees.astype(np.float64)), near)
 
 
 class SingleLinkage(GraphClusterer):
