@@ -12,8 +12,9 @@ from diffpeaks import DensityPeaks, diffusion, neighbor_graph
 from diffpeaks.cuts import rise_by_chance
 from diffpeaks.diffusion import diffuse, relative_error, transition
 from diffpeaks.neighbors import searchable
-from diffpeaks.peaks import hill_links
+from diffpeaks.peaks import LinkShares, hill_links, link_shares
 from diffpeaks.places import Places
+from diffpeaks.recipes import DEFAULT
 
 COUNTS = st.lists(st.integers(1, 4), min_size=3, max_size=30)
 
@@ -53,7 +54,7 @@ def test_a_weighted_density_as_loops():
     D = reference.euclidean_distances(X)
     reach = np.array([sorted(D[i])[7] for i in range(40)])
     density = reach**-2.0 * 40 / np.sum(weights / weights.mean() * reach**-2.0)
-    for step in range(3):
+    for _ in range(3):
         arriving = np.zeros(40)
         for i in range(40):
             row = sorted(range(40), key=lambda j, i=i: (D[i][j], j))[:8]
@@ -123,9 +124,15 @@ def test_hill_links_as_loops(X, n_neighbors):
     def nearest(row, share):
         return row[: max(round(share * len(row)), min(2, len(row)))]
 
-    for i, found in enumerate(rows_of(hill_links(graph))):
+    for i, found in enumerate(rows_of(hill_links(graph, LinkShares(0.125, 0.3)))):
         near = nearest(rows[i], 0.3)
         assert found == [j for j in near if j in nearest(rows[i], 0.125) or i in nearest(rows[j], 0.3)]
+
+
+def test_links_are_more_in_few_dimensions():
+    assert link_shares(50.0) == link_shares(np.inf) == (DEFAULT.nearest_share, DEFAULT.mutual_share)
+    assert link_shares(2.0) == (pytest.approx(0.4 / 0.3 * 0.125), 0.4)
+    assert link_shares(0.1).mutual == 1
 
 
 def test_the_error_of_a_count_is_that_of_a_poisson_number(monkeypatch):

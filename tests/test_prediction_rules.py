@@ -14,7 +14,6 @@ from refusals import refuses
 from sklearn.metrics import pairwise_distances
 
 from diffpeaks import NOISE, DensityDBSCAN, DensityPeaks, LocalContrast
-from diffpeaks.recipes import DEFAULT
 
 
 def reference_labels(model, X, new, n_others, radius, share=1.0):
@@ -71,7 +70,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
     model = fits(density, cut, X) and fitted(DensityPeaks(density, **cut, halo=halo), X)
     if not model:
         return
-    share = DEFAULT.nearest_share if density is None else 1.0
+    share = model._link_shares.nearest
     assert model.predict(new).tolist() == reference_labels(model, X, new, *looked_at(model), share)
 
 
@@ -81,7 +80,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
 def test_the_rule_as_loops_among_more_samples(density, cut, halo):
     model = DensityPeaks(density, **cut, halo=halo).fit(X)
     new = np.vstack([NEW, X[30:50], [[400.0, 400.0]]])
-    share = DEFAULT.nearest_share if density is None else 1.0
+    share = model._link_shares.nearest
     expected = reference_labels(model, X, new, *looked_at(model), share)
     assert model.predict(new).tolist() == expected
     assert len(set(expected)) > 1 or cut.get("n_clusters") == 1

@@ -16,11 +16,12 @@ from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_sampl
 from diffpeaks.isolation import isolation_of, longest_link
 from diffpeaks.linking import core_labels
 from diffpeaks.order import NOISE, density_order
-from diffpeaks.peaks import PeakForest, hill_links, peak_forest
+from diffpeaks.peaks import PeakForest, hill_links, link_shares, peak_forest
 from diffpeaks.places import Places
 from diffpeaks.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.smoothing import intrinsic_dimension
 from diffpeaks.sweeps import Sweep, core_sweep
 
 
@@ -125,7 +126,8 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
         if by_default:
             self._max_link = longest_link(points, self.isolation_, recipe)
-            self._links = hill_links(self.graph_, self.n_jobs, recipe).below(self._max_link)
+            shares = link_shares(intrinsic_dimension(self.graph_, points.degree), recipe)
+            self._links = hill_links(self.graph_, shares, self.n_jobs).below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())
         core_density = recipe.core_density if by_default else 1.0

@@ -16,10 +16,11 @@ from diffpeaks.insights import PeakInsights
 from diffpeaks.isolation import Isolation, isolation_of
 from diffpeaks.model_file import SavedModel
 from diffpeaks.noise import FATES
+from diffpeaks.peaks import LinkShares, link_shares
 from diffpeaks.places import Places
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import DEFAULT, Recipe
-from diffpeaks.smoothing import Smoothing, smoothed
+from diffpeaks.smoothing import Smoothing, intrinsic_dimension, smoothed
 
 
 class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
@@ -177,8 +178,12 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         self.density_estimator_ = fitted_density(
             self.density, default, self, places.points, places.weights, places.graph
         )
-        self.isolation_ = isolation or isolation_of(places.points, self.density_estimator_.graph_, recipe)
-        self.graph_ = places.graph_of_samples(self.density_estimator_.graph_)
+        graph, power = self.density_estimator_.graph_, places.points.degree
+        self.isolation_ = isolation or isolation_of(places.points, graph, recipe)
+        self._link_shares = LinkShares()
+        if self._by_default:
+            self._link_shares = link_shares(intrinsic_dimension(graph, power), recipe)
+        self.graph_ = places.graph_of_samples(graph)
         self.density_ = places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
         self._fitted = {name: getattr(self, name) for name in at_fit}

@@ -77,9 +77,8 @@ class HillCuts:
         """The graph along which hills are linked: of the default density only its nearest neighbours."""
         if not self._by_default:
             return self.graph_
-        return self._places.graph_of_samples(
-            hill_links(self.density_estimator_.graph_, self._fitted["n_jobs"], self._recipe)
-        )
+        links = hill_links(self.density_estimator_.graph_, self._link_shares, self._fitted["n_jobs"])
+        return self._places.graph_of_samples(links)
 
     def _cut(self: Any, n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut:
         if n_clusters is None and max_link is None and min_prominence is None:

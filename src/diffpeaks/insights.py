@@ -76,7 +76,7 @@ class PeakInsights:
         around = Surroundings(
             density,
             self._places.of_first(self.labels_),
-            self._recipe.nearest_share if self._by_default else 1.0,
+            self._link_shares.nearest,
             self.cut_.longest_link,
             at_least=int(self.cut_.is_of_all_samples),
         )

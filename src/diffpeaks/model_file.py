@@ -39,14 +39,17 @@ from diffpeaks.isolation import Isolation
 from diffpeaks.kernels import Bandwidth
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
-from diffpeaks.peaks import PeakForest
+from diffpeaks.peaks import LinkShares, PeakForest
 from diffpeaks.places import Places
 from diffpeaks.smoothing import Smoothing
 
-MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 1)
+MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 2)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
-_RECORDS = (ApproximateSearch, Bandwidth, Cut, Isolation, NeighborGraph, PeakForest, Places, Smoothing)
-_KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, GivenGraph, PointSet)}
+_RECORDS = (ApproximateSearch, Cut, Isolation, NeighborGraph, PeakForest, Places, Smoothing)
+_TUPLES = (Bandwidth, LinkShares)
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, *_TUPLES, GivenGraph, PointSet)
+}
 _NOT_OF_SAMPLES = ("peak_indices_", "feature_names_in_")  # arrays with another length
 _OF_THE_SESSION = ("verbose", "callback")  # parameters on which nothing that was fitted depends
 _CSR_PARTS = ("data", "indices", "indptr")
@@ -205,7 +208,7 @@ def _values_of(value: Any) -> dict[str, Any]:
         return values_of_points(value)
     if isinstance(value, GivenGraph):
         return {"graph": value.given}
-    if isinstance(value, Bandwidth):
+    if isinstance(value, _TUPLES):
         return value._asdict()
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 

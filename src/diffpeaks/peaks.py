@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,16 +110,29 @@ def denser_neighbors(
     return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
 
 
-def hill_links(graph: NeighborGraph, n_jobs: int | None = None, recipe: Recipe = DEFAULT) -> NeighborGraph:
-    """The entries of a graph that are so short that they seldom cross a valley.
+class LinkShares(NamedTuple):
+    """Of each row of a graph, the nearest part that hills are linked along, and that of mutual neighbours."""
 
-    A row keeps its nearest eighth, and of its nearest 30% those neighbours that have it among theirs.
-    """
-    near = graph.nearest_share(recipe.mutual_share)
+    nearest: float = 1.0
+    mutual: float = 1.0
+
+
+def link_shares(dimension: float, recipe: Recipe = DEFAULT) -> LinkShares:
+    """Shares of rows that are so short that they seldom cross a valley, in that many dimensions."""
+    # in thousandths: the order of samples, which rounds sums in its way, has no part in it
+    mutual = min(1.0, max(recipe.mutual_share, round(recipe.plane_share / dimension, 3)))
+    return LinkShares(recipe.nearest_share * mutual / recipe.mutual_share, mutual)
+
+
+def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = None) -> NeighborGraph:
+    """The nearest share of each row, and within the mutual share the neighbours that have it among theirs."""
+    if shares == (1.0, 1.0):
+        return graph
+    near = graph.nearest_share(shares.mutual)
     keep = np.empty(len(near.indices), bool)
     mark_mutual(near.indptr, near.indices, keep, n_threads(n_jobs))
     place = np.arange(len(near.indices)) - np.repeat(near.indptr[:-1], near.degrees)
-    keep |= place < np.repeat(share_of(graph.degrees, recipe.nearest_share), near.degrees)
+    keep |= place < np.repeat(share_of(graph.degrees, shares.nearest), near.degrees)
     indptr = offsets(keep)[near.indptr]
     return NeighborGraph(indptr, near.indices[keep], near.distances[keep], 1, 0.0, graph.search, graph.recall)
 

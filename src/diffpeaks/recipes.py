@@ -24,6 +24,9 @@ class Recipe:
         the density in the plane, and hardly differs from one in many dimensions.
     nearest_share, mutual_share : float
         Hills are linked along the nearest share of each row, and along mutual neighbours within the other.
+    plane_share : float
+        The mutual share is at least this over the intrinsic dimension, and the nearest share grows with it:
+        in few dimensions a sample needs more links to hang together with its cluster.
     link_share : float
         Samples whose nearest neighbour is farther than this share of the distance of random pairs are far;
         where far samples are strangers, no link is longer.
@@ -55,10 +58,11 @@ class Recipe:
     start_power: float = 2.0
     nearest_share: float = 0.125
     mutual_share: float = 0.3
+    plane_share: float = 0.8
     link_share: float = 0.7
     few: float = 0.01
     valley: float = 2.0
-    rise: float = 0.45
+    rise: float = 0.5
     flow_weight: float = 0.5
     flow_dimension: float = 2.5
     usual_flow: float = 0.08
