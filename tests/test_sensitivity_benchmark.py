@@ -26,7 +26,7 @@ def lines(agreement=100.0):
     """Of one set, all answers alike but those to fewer neighbours."""
     default = {"bcubed": 80.0, "ami": 70.0, "n_clusters": 3, "noise": 0.0}
     for job in sensitivity.jobs(["moons"]):
-        n_answers = {"n_neighbors": 13, "max_link": 13, "min_prominence": 13}.get(job["changed"], 3)
+        n_answers = {"n_neighbors": 13, "link_share": 13, "min_prominence": 13}.get(job["changed"], 3)
         agreements = [100.0] * n_answers
         if job["changed"] == "n_neighbors":
             agreements[0] = agreement

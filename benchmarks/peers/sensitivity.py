@@ -13,15 +13,15 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 from scoring import noise_alone, scores
 from sets import SHAPES, load
 from sklearn.cluster import HDBSCAN
 
-from diffpeaks import DensityPeaks, _density_peaks
+from diffpeaks import DensityPeaks
 from diffpeaks.datasets import UCI_NAMES
+from diffpeaks.recipes import DEFAULT
 from diffpeaks_paper.records import Records
 
 EXPERIMENT = "sensitivity"
@@ -52,7 +52,7 @@ class DiffPeaks:
     values = {
         "n_neighbors": whole_by_factors,
         "steps": next_whole,
-        "max_link": by_factors,
+        "link_share": by_factors,
         "min_prominence": by_factors,
     }
 
@@ -62,21 +62,17 @@ class DiffPeaks:
         self.labels = self._model.labels_
 
     def chosen(self, knob):
-        density, cut = self._model.density_estimator_, self._model.cut_
-        chosen = {"n_neighbors": density.n_neighbors_, "steps": density.steps}
-        return chosen[knob] if knob in chosen else getattr(cut, knob)
+        if knob == "n_neighbors":
+            return self._model.density_estimator_.n_neighbors_
+        return self._model.cut_.min_prominence if knob == "min_prominence" else getattr(DEFAULT, knob)
 
     def labels_with(self, knob, value):
         if knob == "n_neighbors":
             return DensityPeaks(n_neighbors=value, n_jobs=1).fit_predict(self._X)
-        if knob == "steps":
-            # no parameter: a density that is given brings other links, and counts copies one by one
-            with mock.patch.object(_density_peaks, "DEFAULT_STEPS", value):
-                return DensityPeaks(n_jobs=1).fit_predict(self._X)
-        changed = {knob: value}
-        if knob == "max_link":  # both lengths are shares of the same distance
-            changed["max_lone_link"] = self._model.cut_.max_lone_link * value / self.chosen(knob)
-        return self._model.recut(cut=replace(self._model.cut_, **changed))
+        if knob == "min_prominence":
+            return self._model.recut(cut=replace(self._model.cut_, min_prominence=value))
+        varied = type("DensityPeaks", (DensityPeaks,), {"_recipe": replace(DEFAULT, **{knob: value})})
+        return varied(n_jobs=1).fit_predict(self._X)
 
 
 class Hdbscan:

@@ -33,7 +33,8 @@ class Isolation:
     beyond_share : float
         Those of them whose nearest neighbour is farther than random pairs are.
     peak_to_valley : float
-        How high the far samples' peak is in the histogram, in units of the valley before it.
+        How high the lower one of the peaks of near and of far samples is in the histogram, in units of the
+        valley between them.
     """
 
     kind: str
@@ -50,11 +51,11 @@ class Isolation:
             return "distances do not tell which samples are far from all others"
         if self.kind == "none":
             return "hardly any sample is far from all others"
-        peak = f"a peak of their own, {self.peak_to_valley:.1f} times the valley before it"
         if self.are_strangers:
-            return f"{self.far_share:.1%} of the samples are strangers: their nearest neighbours make {peak}"
+            valley = f"a valley {self.peak_to_valley:.1f} times lower than either side"
+            return f"{self.far_share:.1%} of the samples are strangers: {valley} parts them from the others"
         beyond = f"{self.beyond_share:.0%} of them are farther from all than random pairs are"
-        why = beyond if self.beyond_share else "their nearest neighbours make no peak of their own"
+        why = beyond if self.beyond_share else "no valley parts them from the others"
         return f"{self.far_share:.1%} of the samples are far, and outliers: {why}"
 
 
@@ -77,10 +78,13 @@ def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isol
     if far_share < recipe.few:
         return Isolation("none", far_share)
     beyond_share = float(np.mean(lengths[far] >= 1))
-    valley, *peaks = np.histogram(lengths, recipe.link_share + _BIN * np.arange(-1, 4))[0]
-    height = float(max(peaks) / max(valley, 1))
-    is_peak = height >= recipe.valley and beyond_share < recipe.few
-    return Isolation("strangers" if is_peak else "outliers", far_share, beyond_share, height)
+    *near, valley, first, second, third = np.histogram(lengths, recipe.link_share + _BIN * np.arange(-7, 4))[
+        0
+    ]
+    lower_peak = min(max(near), max(first, second, third))
+    height = float(lower_peak / max(valley, 1))
+    two_peaks = height >= recipe.valley and beyond_share < recipe.few
+    return Isolation("strangers" if two_peaks else "outliers", far_share, beyond_share, height)
 
 
 def longest_link(points: PointSet | GivenGraph, isolation: Isolation, recipe: Recipe = DEFAULT) -> float:

@@ -33,8 +33,8 @@ class Recipe:
     few : float
         The share of samples that is too small to count, when strangers are told from outliers.
     valley : float
-        Strangers make a peak in the histogram of nearest-neighbour distances, this times as high as the
-        valley before it.
+        Strangers make a second peak in the histogram of nearest-neighbour distances; both peaks are this
+        times as high as the valley between them.
     rise : float
         How far a hill must rise above its saddle, in log density, beyond what chance would raise.
     flow_weight : float
