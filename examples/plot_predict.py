@@ -3,7 +3,7 @@ Saving a model, and labels of new samples
 =========================================
 
 A fitted model is one file without code in it. It labels new samples as the fit would have: by their nearest
-denser neighbour, and as noise where they are unlike everything seen.
+denser neighbour, and as noise where that is as far as ``max_link``.
 """
 
 import tempfile
@@ -19,7 +19,7 @@ from diffpeaks.plotting import cluster_colors
 X, _ = make_moons(500, noise=0.06, random_state=0)
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "moons.model"
-DensityPeaks().fit(X).save(path)
+DensityPeaks(max_link=0.3, min_prominence=1.0).fit(X).save(path)
 model = DensityPeaks.load(path)
 print(f"{path.name}: {path.stat().st_size // 1024} KiB, {model.n_clusters_} clusters")
 

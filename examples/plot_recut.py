@@ -25,7 +25,9 @@ model = DensityPeaks().fit(X)
 cuts = {
     "as fitted": model.labels_,
     "n_clusters=2": model.recut(n_clusters=2),
-    "half the prominence": model.recut(cut=replace(model.cut_, min_prominence=model.cut_.min_prominence / 2)),
+    "twice the prominence": model.recut(
+        cut=replace(model.cut_, min_prominence=2 * model.cut_.min_prominence)
+    ),
     "cores only": model.recut(halo=True),
 }
 figure, axes = plt.subplots(2, 2, figsize=(9, 5.5), layout="constrained")

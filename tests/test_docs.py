@@ -22,6 +22,8 @@ README, THEORY, BASELINES, GUIDE = (
 X = general_position(0, 120)
 NAMES = {
     "replace": dataclasses.replace,
+    "np": np,
+    "typical": 1.0,
     **{name: getattr(diffpeaks, name) for name in diffpeaks.__all__},
     **{name: getattr(diffpeaks.plotting, name) for name in diffpeaks.plotting.__all__},
     "diffpeaks": diffpeaks,

@@ -67,8 +67,8 @@ class PeakInsights:
         >>> from sklearn.datasets import make_moons
         >>> X, _ = make_moons(200, noise=0.05, random_state=0)
         >>> model = DensityPeaks().fit(X)
-        >>> model.predict([[0.0, 1.0], [1.0, -0.5], [50.0, 50.0]]).tolist()
-        [0, 1, -1]
+        >>> model.predict([[0.0, 1.0], [1.0, -0.5]]).tolist()
+        [0, 1]
         """
         check_is_fitted(self, "labels_")
         density = self.density_estimator_

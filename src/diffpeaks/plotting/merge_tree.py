@@ -57,7 +57,7 @@ class MergeTreeDisplay(Display):
     >>> from diffpeaks.plotting import MergeTreeDisplay
     >>> model = DensityPeaks(n_neighbors=3).fit([[0.0], [1.0], [3.0], [9.0], [9.5], [10.5]])
     >>> MergeTreeDisplay.from_estimator(model).hills_.tolist()
-    [1, 4]
+    [4, 1]
     """
 
     hierarchy: Hierarchy
