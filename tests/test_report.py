@@ -109,7 +109,7 @@ def test_clusters_beyond_the_limit_are_rows_and_then_a_number(out, monkeypatch):
     ("model", "points", "told"),
     [
         (DensityPeaks(min_cluster_size=500), X, ["clusters 0", "noise 100% 150 samples"]),
-        (DensityPeaks(min_prominence=np.inf), X[:50], ["cluster 1", "unbounded"]),
+        (DensityPeaks(min_prominence=np.inf, n_neighbors=50), X[:50], ["cluster 1", "unbounded"]),
         (DensityPeaks(), X[:1], ["sample 1 cluster 1 noise none"]),
         (DensityPeaks(), X[:2], []),
         (DensityPeaks(), np.ones((30, 3)), ["cluster 1"]),

@@ -79,7 +79,7 @@ def edited(model: Any, labels: ArrayLike, edits: Iterable[Edit]) -> NDArray[np.i
     Examples
     --------
     >>> from diffpeaks import DensityPeaks, Merge, Split, edited
-    >>> model = DensityPeaks(max_link=1.5).fit([[0.0], [1.0], [5.0], [6.0], [10.0]])
+    >>> model = DensityPeaks(max_link=1.5, n_neighbors=2).fit([[0.0], [1.0], [5.0], [6.0], [10.0]])
     >>> edited(model, model.labels_, [Merge((0, 2))]).tolist()
     [0, 0, 0, 0, 1]
     >>> edited(model, model.labels_, [Merge((0, 2)), Split(0)]).tolist() == model.labels_.tolist()
