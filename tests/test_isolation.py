@@ -22,9 +22,9 @@ def lengths(near=900, valley=10, strangers=200, tail=0):
     ("found", "kind"),
     [
         (lengths(), "strangers"),
-        (lengths(valley=100, strangers=200), "strangers"),
-        (lengths(valley=101, strangers=200), "outliers"),  # no peak: less than twice the valley
-        (lengths(near=100, valley=60, strangers=200), "outliers"),  # one peak, whose slope is no valley
+        (np.concatenate([lengths(), np.linspace(0.4, 0.95, 600)]), "strangers"),
+        (np.concatenate([lengths(), np.linspace(0.4, 0.95, 3000)]), "outliers"),  # less than twice the valley
+        (np.random.RandomState(0).normal(0.72, 0.05, 1000), "outliers"),  # one peak, whose slope is no valley
         (lengths(tail=1), "strangers"),
         (
             lengths(tail=3),

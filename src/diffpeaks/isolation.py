@@ -16,7 +16,7 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.recipes import DEFAULT, Recipe
 
-_BIN = 0.1  # width of the histogram's bins, in lengths of random pairs
+_N_BINS = 20  # of the histogram, from zero to the length of random pairs
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,18 @@ def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isol
     if far_share < recipe.few:
         return Isolation("none", far_share)
     beyond_share = float(np.mean(lengths[far] >= 1))
-    *near, valley, first, second, third = np.histogram(lengths, recipe.link_share + _BIN * np.arange(-7, 4))[
-        0
-    ]
-    lower_peak = min(max(near), max(first, second, third))
-    height = float(lower_peak / max(valley, 1))
+    height = _peak_to_valley(lengths, recipe.link_share)
     two_peaks = height >= recipe.valley and beyond_share < recipe.few
     return Isolation("strangers" if two_peaks else "outliers", far_share, beyond_share, height)
+
+
+def _peak_to_valley(lengths: NDArray[np.float64], border: float) -> float:
+    """The lower one of the highest peaks on both sides of the border, in units of the valley between them."""
+    counts, edges = np.histogram(lengths, _N_BINS, (0.0, 1.0))
+    heights = np.convolve(counts, [0.25, 0.5, 0.25], "same")
+    first_far = int(np.searchsorted(edges[:-1], border - 0.5 / _N_BINS))
+    near, far = int(np.argmax(heights[:first_far])), first_far + int(np.argmax(heights[first_far:]))
+    return float(min(heights[near], heights[far]) / max(heights[near : far + 1].min(), 0.5))
 
 
 def longest_link(points: PointSet | GivenGraph, isolation: Isolation, recipe: Recipe = DEFAULT) -> float:
