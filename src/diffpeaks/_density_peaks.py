@@ -65,7 +65,7 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
     metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
-        Draws what the automatic cut looks at; None stands for a fixed seed.
+        Draws the signs that measure the error of the density; None stands for a fixed seed.
 
     Attributes
     ----------
