@@ -130,9 +130,12 @@ def test_hill_links_as_loops(X, n_neighbors):
 
 
 def test_links_are_more_in_few_dimensions():
-    assert link_shares(50.0) == link_shares(np.inf) == (DEFAULT.nearest_share, DEFAULT.mutual_share)
-    assert link_shares(2.0) == (pytest.approx(0.4 / 0.3 * 0.125), 0.4)
-    assert link_shares(0.1).mutual == 1
+    usual = DEFAULT.nearest_share, DEFAULT.mutual_share
+    assert link_shares(50.0, 40) == link_shares(np.inf, 24) == usual
+    assert link_shares(2.0, 40) == (pytest.approx(0.4 / 0.3 * 0.125), 0.4)
+    assert link_shares(0.1, 40).mutual == 1
+    assert link_shares(50.0, 12).nearest == 0.25  # the sample itself and two others
+    assert link_shares(50.0, 2).nearest == 1
 
 
 def test_the_error_of_a_count_is_that_of_a_poisson_number(monkeypatch):

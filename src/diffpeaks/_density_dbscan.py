@@ -126,7 +126,8 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
         if by_default:
             self._max_link = longest_link(points, self.isolation_, recipe)
-            shares = link_shares(intrinsic_dimension(self.graph_, points.degree), recipe)
+            dimension = intrinsic_dimension(self.graph_, points.degree)
+            shares = link_shares(dimension, self.graph_.n_neighbors or 1, recipe)
             self._links = hill_links(self.graph_, shares, self.n_jobs).below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())

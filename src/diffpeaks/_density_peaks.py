@@ -182,7 +182,8 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         self.isolation_ = isolation or isolation_of(places.points, graph, recipe)
         self._link_shares = LinkShares()
         if self._by_default:
-            self._link_shares = link_shares(intrinsic_dimension(graph, power), recipe)
+            dimension = intrinsic_dimension(graph, power)
+            self._link_shares = link_shares(dimension, graph.n_neighbors or 1, recipe)
         self.graph_ = places.graph_of_samples(graph)
         self.density_ = places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
