@@ -110,9 +110,6 @@ def denser_neighbors(
     return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
 
 
-FEWEST_LINKED = 3  # the sample itself counted
-
-
 class LinkShares(NamedTuple):
     """Of each row of a graph, the nearest part that hills are linked along, and that of mutual neighbours."""
 
@@ -121,14 +118,11 @@ class LinkShares(NamedTuple):
 
 
 def link_shares(dimension: float, n_neighbors: int, recipe: Recipe = DEFAULT) -> LinkShares:
-    """Shares of rows that are so short that they seldom cross a valley, in that many dimensions.
-
-    The nearest are at least two others, lest a small set falls apart.
-    """
+    """Shares of rows that are so short that they seldom cross a valley, in that many dimensions."""
     # in thousandths: the order of samples, which rounds sums in its way, has no part in it
     mutual = min(1.0, max(recipe.mutual_share, round(recipe.plane_share / dimension, 3)))
     nearest = recipe.nearest_share * mutual / recipe.mutual_share
-    return LinkShares(min(1.0, max(nearest, FEWEST_LINKED / n_neighbors)), mutual)
+    return LinkShares(min(1.0, max(nearest, recipe.fewest_linked / n_neighbors)), mutual)
 
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = None) -> NeighborGraph:

@@ -1,4 +1,4 @@
-"""The default: every constant that shapes its labels, once.
+"""The default: the constants that shape its labels, in one place.
 
 Chosen on the labelled sets of `benchmarks/peers`, family by family. `docs/theory.md` derives what can be
 derived; `docs/peers.md` has the ablation, and how much hangs on each.
@@ -24,6 +24,8 @@ class Recipe:
         the density in the plane, and hardly differs from one in many dimensions.
     nearest_share, mutual_share : float
         Hills are linked along the nearest share of each row, and along mutual neighbours within the other.
+    fewest_linked : int
+        The nearest share is no fewer samples than that, itself counted, lest a small set falls apart.
     plane_share : float
         The mutual share is at least this over the intrinsic dimension, and the nearest share grows with it:
         in few dimensions a sample needs more links to hang together with its cluster.
@@ -58,6 +60,7 @@ class Recipe:
     start_power: float = 2.0
     nearest_share: float = 0.125
     mutual_share: float = 0.3
+    fewest_linked: int = 3
     plane_share: float = 0.8
     link_share: float = 0.7
     few: float = 0.01
