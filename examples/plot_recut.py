@@ -25,8 +25,8 @@ model = DensityPeaks().fit(X)
 cuts = {
     "as fitted": model.labels_,
     "n_clusters=2": model.recut(n_clusters=2),
-    "twice the prominence": model.recut(
-        cut=replace(model.cut_, min_prominence=2 * model.cut_.min_prominence)
+    "half as much again": model.recut(
+        cut=replace(model.cut_, min_prominence=1.5 * model.cut_.min_prominence)
     ),
     "cores only": model.recut(halo=True),
 }

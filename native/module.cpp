@@ -112,19 +112,19 @@ void bind_for(nb::module_& m) {
         [](In<Offset> walk_indptr, In<Index> walk_indices, In<Real> walk_lengths, In<double> chances, In<double> masses,
            In<Index> hill_of_walker, In<Offset> indptr, In<Index> indices, In<Real> lengths, double max_link,
            In<Index> order, In<Index> rank, In<Index> hill_of_rank, In<double> log_density, In<Index> tops,
-           double flow_weight, double usual_flow, double least, Out<Index> saddle, Out<Index> crossing,
+           double flow_weight, double usual_flow, Out<Index> saddle, Out<Index> crossing,
            Out<double> prominence) {
             const WeighedWalk<Real> walk{rows_of(walk_indptr, walk_indices), walk_lengths.data(), chances.data(),
                                          masses.data()};
             join_hills(walk, hill_of_walker.data(), rows_of(indptr, indices), lengths.data(), max_link, order.data(),
                        rank.data(), hill_of_rank.data(), log_density.data(),
                        std::vector<Index>(tops.data(), tops.data() + tops.shape(0)),
-                       Separation{flow_weight, usual_flow, least}, saddle.data(), crossing.data(), prominence.data());
+                       Separation{flow_weight, usual_flow}, saddle.data(), crossing.data(), prominence.data());
         },
         array("walk_indptr"), array("walk_indices"), array("walk_lengths"), array("chances"), array("masses"),
         array("hill_of_walker"), array("indptr"), array("indices"), array("lengths"), nb::arg("max_link"),
         array("order"), array("rank"), array("hill_of_rank"), array("log_density"), array("tops"),
-        nb::arg("flow_weight"), nb::arg("usual_flow"), nb::arg("least"), array("saddle"), array("crossing"),
+        nb::arg("flow_weight"), nb::arg("usual_flow"), array("saddle"), array("crossing"),
         array("prominence"), Released());
     m.def(
         "mark_border",

@@ -37,7 +37,6 @@ struct Pass {
 struct Separation {
     double flow_weight;
     double usual_flow;  // at which the rise alone counts
-    double least;
 
     double of(double log_top, double log_pass, double share) const {
         // in single precision: the order of samples, which rounds sums in its way, has no part in it
@@ -74,7 +73,7 @@ class JoiningHills {
     template <class Joined>
     void join_all(const Separation& separation, Joined joined) {
         for (Index hill = 0; hill < static_cast<Index>(tops_.size()); ++hill) queue_passes(hill, separation);
-        double level = separation.least;
+        double level = 0.0;
         while (!queue_.empty()) {
             const Candidate next = queue_.top();
             queue_.pop();

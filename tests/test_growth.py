@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import reference
 from clouds import general_position
+from sklearn.preprocessing import normalize
 
 from diffpeaks import DensityPeaks, KernelDiffusion
 from diffpeaks.metrics import bcubed_scores
@@ -66,6 +67,15 @@ def test_a_start_of_two_is_the_density_in_the_plane():
         ratios.append(np.median(density[inside[0]]) / np.median(density[inside[1]]))
     assert ratios[0] == pytest.approx(9, rel=0.1)
     assert ratios[1] == pytest.approx(1, rel=0.1)
+
+
+def test_lengths_of_directions_start_the_walk():
+    X = normalize(np.random.RandomState(0).normal(size=(200, 3)))
+    by_angle, by_length = (
+        KernelDiffusion(12, kernel="uniform", start_power=2.0, metric=metric).fit(X).density_
+        for metric in ("cosine", "euclidean")
+    )
+    np.testing.assert_allclose(by_angle, by_length, rtol=1e-6)
 
 
 def test_copies_alone_start_uniformly_and_do_not_overflow():

@@ -53,6 +53,14 @@ def test_people_seen_once_stay_alone():
     assert DensityDBSCAN().fit(FACES).isolation_.kind == "strangers"
 
 
+def test_random_state_draws_the_pairs_that_say_what_far_is():
+    fixed, again = (DensityPeaks().fit(FACES).cut_.max_link for _ in range(2))
+    one, other = (DensityPeaks(random_state=seed).fit(FACES).cut_.max_link for seed in (1, 2))
+    assert fixed == again
+    assert one != other
+    assert one == pytest.approx(other, rel=0.02)
+
+
 def test_poor_samples_of_a_cluster_stay_with_it():
     X, _ = make_blobs(600, 50, centers=3, random_state=0)
     X[:12] += 120 * np.random.RandomState(0).normal(size=(12, 50)) / np.sqrt(50)

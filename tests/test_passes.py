@@ -8,7 +8,8 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks
-from diffpeaks.cuts import Cut, flow_weight_in
+from diffpeaks.cuts import Cut
+from diffpeaks.dimension import flow_weight_in
 from diffpeaks.passes import weighed_by_flow
 from diffpeaks.peaks import peak_labels
 from diffpeaks.recipes import DEFAULT
@@ -22,7 +23,7 @@ def overlapping(n_samples=500, n_features=6, seed=0, copies=0):
 def joined_by_loops(model, cut):
     """Prominence, saddle and crossing of tops, pair by pair, all looked at again for every merge."""
     forest = model._forest_along(model._linked(), cut.max_link)
-    tops = forest.roots[forest.prominence[forest.roots] >= cut.least_rise]
+    tops = forest.roots
     hill = tops[peak_labels(forest, tops)]
     walk, weights = model.density_estimator_.walk().toarray(), model._places.weights
     graph, of_place = model.density_estimator_.graph_, model._places.of_first(hill)
@@ -34,7 +35,7 @@ def joined_by_loops(model, cut):
                 pair = of_place[i], of_place[j]
                 flows[pair] = flows.get(pair, 0.0) + walk[i, j] * (1.0 if weights is None else weights[i])
     links, sets, found = model._linked(), {top: {top} for top in tops}, {}
-    level = cut.least_rise
+    level = 0.0
     while True:
         candidates = []
         for a in sets:
@@ -77,15 +78,14 @@ def pass_between(a, b, sets, flows, links, hill, forest, density, cut):
 def test_hills_join_as_the_loops_say(copies, max_link):
     X, _ = overlapping(150, copies=copies)
     model = DensityPeaks(smooth=False).fit(X)
-    cut = Cut(max_link=max_link, flow_weight=0.6, least_rise=0.05)
+    cut = Cut(max_link=max_link, flow_weight=0.6)
     forest = model._hills(model._linked(), cut)
     expected = joined_by_loops(model, cut)
     assert len(expected) > 3
     for top, (apart, lower, end) in expected.items():
         assert forest.prominence[top] == pytest.approx(apart, abs=1e-6)
         assert (forest.saddle[top], forest.crossing[top]) == (lower, end)
-    tops = forest.roots[forest.prominence[forest.roots] > 0]
-    apart_for_ever = set(tops) - set(expected) - set(tops[forest.prominence[tops] < cut.least_rise])
+    apart_for_ever = set(forest.roots) - set(expected)
     assert all(forest.prominence[top] == np.inf for top in apart_for_ever)
 
 
@@ -107,13 +107,13 @@ def test_without_weight_heights_alone_decide(seed):
 
 def test_flow_counts_in_many_dimensions_alone():
     assert flow_weight_in(1.0) == flow_weight_in(2.0) == flow_weight_in(2.4) == 0
-    assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(1e9) == 0.5
+    assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(1e9) == 1
     assert flow_weight_in(np.inf) == DensityPeaks(n_neighbors=3).fit(load_digits().data).cut_.flow_weight == 0
     plane = DensityPeaks().fit(make_moons(500, noise=0.05, random_state=0)[0])
-    assert (plane.cut_.flow_weight, plane.cut_.least_rise) == (0, 0)
+    assert plane.cut_.flow_weight == 0
     digits = DensityPeaks().fit(load_digits().data)
-    assert digits.cut_.flow_weight > 0.2
-    assert digits.cut_.min_prominence == pytest.approx(digits.cut_.least_rise + DEFAULT.rise)
+    assert digits.cut_.flow_weight > 0.4
+    assert digits.cut_.min_prominence == plane.cut_.min_prominence == DEFAULT.rise
     assert DensityPeaks("kd-sym").fit(load_digits().data[:500]).cut_.flow_weight == 0
 
 
@@ -141,9 +141,9 @@ def test_flow_is_refused_where_there_is_no_walk():
     model = DensityPeaks("naive", max_link=5.0).fit(X)
     with pytest.raises(ValueError, match=r"flow_weight=0.3 .* density=None"):
         model.recut(cut=Cut(max_link=5.0, flow_weight=0.3))
-    for name, value in [("flow_weight", bad) for bad in (-0.1, np.nan, "a", None)] + [("least_rise", np.inf)]:
-        with pytest.raises(ValueError, match=f"{name}="):
-            Cut(**{name: value})
+    for bad in (-0.1, np.nan, np.inf, "a", None):
+        with pytest.raises(ValueError, match="flow_weight="):
+            Cut(flow_weight=bad)
 
 
 def test_a_cut_of_the_fit_can_be_changed_in_one_rule():

@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.datasets import make_faces
-from diffpeaks.smoothing import intrinsic_dimension, share_kept, smoothed_samples
+from diffpeaks.dimension import intrinsic_dimension, share_kept
+from diffpeaks.smoothing import smoothed_samples
 
 
 def blobs(n_samples=600, n_features=30, n_blobs=6, spread=0.8, seed=0):

@@ -6,21 +6,22 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, whole_fit, with_input_tags
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
+from diffpeaks.dimension import LinkShares, intrinsic_dimension, link_shares, start_power_in
 from diffpeaks.hill_cuts import HillCuts
 from diffpeaks.insights import PeakInsights
 from diffpeaks.isolation import Isolation, isolation_of
 from diffpeaks.model_file import SavedModel
 from diffpeaks.noise import FATES
-from diffpeaks.peaks import LinkShares, link_shares
 from diffpeaks.places import Places
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import DEFAULT, Recipe
-from diffpeaks.smoothing import Smoothing, intrinsic_dimension, smoothed
+from diffpeaks.smoothing import Smoothing, smoothed
 
 
 class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
@@ -35,9 +36,9 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
     density : estimator, str, array, callable or None
         `KernelDiffusion`, `NaiveDensity` or `LocalContrast`; a name of the paper: "naive", "lc",
         "kd-sym", "kd-asym", "fkd-sym", "fkd-asym"; one value for each sample; or a function of the
-        `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3, start_power=2)` on
-        distinct samples, where one that occurs several times is one of that weight, linked along its
-        nearest neighbours alone.
+        `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3, start_power=m)`, m
+        the intrinsic dimension, at most 2, on distinct samples, where one that occurs several times is one of
+        that weight, linked along its nearest neighbours alone.
     n_clusters : int, optional
         Take that many peaks, those with the largest density x delta.
     max_link : float, optional
@@ -65,7 +66,7 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
     metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
-        Draws the signs that measure the error of the density; None stands for a fixed seed.
+        Draws the pairs of samples whose distance says what far is; None stands for a fixed seed.
 
     Attributes
     ----------
@@ -172,18 +173,17 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         distinct = Places.seen_by(self.density, self._points, sample_weight)
         self._places, self.smoothing_, isolation = self._smoothed(distinct)
         places, recipe, self._by_default = self._places, self._recipe, self.density is None
-        default = KernelDiffusion(
-            places.n_neighbors(self.n_neighbors, recipe), steps=recipe.steps, start_power=recipe.start_power
-        )
-        self.density_estimator_ = fitted_density(
-            self.density, default, self, places.points, places.weights, places.graph
-        )
-        graph, power = self.density_estimator_.graph_, places.points.degree
-        self.isolation_ = isolation or isolation_of(places.points, graph, recipe)
-        self._link_shares = LinkShares()
+        known, default, self._dimension, self._link_shares = places.graph, None, np.inf, LinkShares()
         if self._by_default:
-            dimension = intrinsic_dimension(graph, power)
-            self._link_shares = link_shares(dimension, graph.n_neighbors or 1, recipe)
+            known = places.searched(self.n_neighbors, recipe)
+            self._dimension = intrinsic_dimension(known, places.points.degree)
+            self._link_shares = link_shares(self._dimension, known.n_neighbors or 1, recipe)
+            default = self._default_density(places)
+        self.density_estimator_ = fitted_density(
+            self.density, default, self, places.points, places.weights, known
+        )
+        graph = self.density_estimator_.graph_
+        self.isolation_ = isolation or isolation_of(places.points, graph, recipe, self.random_state)
         self.graph_ = places.graph_of_samples(graph)
         self.density_ = places.of_samples(self.density_estimator_.density_)
         at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
@@ -209,10 +209,18 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
         if not self.smooth or not places.points.can_move:
             return places, None, None
         graph = places.points.graph(places.n_neighbors(self.n_neighbors, self._recipe))
-        isolation = isolation_of(places.points, graph, self._recipe)
+        isolation = isolation_of(places.points, graph, self._recipe, self.random_state)
         if self.smooth == "auto" and isolation.are_strangers:
             return replace(places, graph=graph), None, isolation
         return *smoothed(places, graph, self._recipe), isolation
+
+    def _default_density(self, places: Places) -> KernelDiffusion:
+        recipe = self._recipe
+        return KernelDiffusion(
+            places.n_neighbors(self.n_neighbors, recipe),
+            steps=recipe.steps,
+            start_power=start_power_in(self._dimension, recipe),
+        )
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

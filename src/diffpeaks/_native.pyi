@@ -85,20 +85,9 @@ def join_hills(
     tops: Index,
     flow_weight: float,
     usual_flow: float,
-    least: float,
     saddle: Index,
     crossing: Index,
     prominence: NDArray[np.float64],
-) -> None: ...
-def majority_labels(
-    indptr: Offset,
-    indices: Index,
-    distances: Real,
-    max_link: float,
-    masses: NDArray[np.float64],
-    labels: Index,
-    winners: Index,
-    n_threads: int,
 ) -> None: ...
 def follow_majority(
     indptr: Offset,

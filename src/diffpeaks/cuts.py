@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from diffpeaks._validation import check_integers
-from diffpeaks.density import GraphDensity
+from diffpeaks.dimension import flow_weight_in
 from diffpeaks.isolation import Isolation, longest_link
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.peaks import PeakForest
 from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe
-from diffpeaks.smoothing import intrinsic_dimension
 
 RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters are called
 
@@ -38,8 +36,6 @@ class Cut:
         These samples, chosen by hand, in the place of all rules.
     flow_weight : float
         How much the flow of the walk over a saddle counts beside its height (`passes.weighed_by_flow`).
-    least_rise : float
-        Hills that rise less above their saddle are absorbed before flow counts.
     """
 
     n_clusters: int | None = None
@@ -47,15 +43,13 @@ class Cut:
     min_prominence: float = 0.0
     peaks: tuple[int, ...] | None = None
     flow_weight: float = 0.0
-    least_rise: float = 0.0
 
     def __post_init__(self) -> None:
         if self.peaks is not None and Cut() != replace(self, peaks=None):
             raise ValueError(f"{self} has peaks and rules that choose them; give either")
-        for name in ("flow_weight", "least_rise"):
-            value: Any = getattr(self, name)
-            if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
-                raise ValueError(f"{name}={value!r} must be a finite number of at least 0")
+        weight: Any = self.flow_weight
+        if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
+            raise ValueError(f"flow_weight={weight!r} must be a finite number of at least 0")
 
     @property
     def is_of_all_samples(self) -> bool:
@@ -82,44 +76,20 @@ def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
 @stage("cut")
 def automatic_cut(
     points: PointSet | GivenGraph,
-    density: GraphDensity,
     isolation: Isolation,
+    dimension: float = np.inf,
     random_state: object = None,
-    *,
-    flow_counts: bool = False,
     recipe: Recipe = DEFAULT,
 ) -> Cut:
-    """Links against the distance of random pairs, prominence against sampling noise, and flow.
+    """Hills by their rise, and links against the distance of random pairs where far samples are strangers.
 
-    Lengths count only where far samples are strangers. Flow counts only if it is said to.
+    How much flow counts hangs on the dimension that the density was found in; infinity stands for none.
     """
-    random = check_random_state(0 if random_state is None else random_state)
-    chance = rise_by_chance(density.log_error(random), points.n_samples)
-    cut = Cut(None, longest_link(points, isolation, recipe), recipe.rise + chance)
-    dimension = intrinsic_dimension(density.graph_, points.degree) if flow_counts else np.inf
-    weight = flow_weight_in(dimension, recipe)
-    return replace(cut, flow_weight=weight, least_rise=chance) if weight else cut
-
-
-def flow_weight_in(dimension: float, recipe: Recipe = DEFAULT) -> float:
-    """None in the plane, where a hill may be long and thin, and more the more dimensions there are.
-
-    An infinite dimension is that of rows that tell none.
-    """
-    # in thousandths: the order of samples, which rounds sums in its way, has no part in it
-    counts = recipe.flow_dimension <= dimension < np.inf
-    return round(recipe.flow_weight * (1 - 2 / dimension), 3) if counts else 0.0
-
-
-def rise_by_chance(log_error: float, n_samples: int) -> float:
-    """How far the highest of the hills that chance makes would rise above its saddle.
-
-    A density with that error is an average over 1 / error^2 samples, so that it varies freely over
-    n error^2 patches. The largest of m normal deviates is about sqrt(2 log m); the rise is a
-    difference of two values, which has sqrt(2) of the error of one.
-    """
-    n_patches = max(n_samples * log_error**2, 2.0)
-    return float(np.sqrt(2) * log_error * np.sqrt(2 * np.log(n_patches)))
+    return Cut(
+        max_link=longest_link(points, isolation, recipe, random_state),
+        min_prominence=recipe.rise,
+        flow_weight=flow_weight_in(dimension, recipe),
+    )
 
 
 def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> NDArray[np.int64]:

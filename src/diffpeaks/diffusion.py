@@ -17,9 +17,6 @@ from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.progress import stage
 from diffpeaks.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
 
-_ERROR_WORK = 1 << 25  # multiplications that are spent on errors: all of them exact on some hundred points
-_FEWEST_DRAWS = 2  # on many points, over which the errors average
-_COLUMNS = 64  # that are sent over the graph at a time
 MAX_LIMIT_ENTRIES = np.iinfo(np.int32).max  # scipy finds connected components on 32-bit offsets
 
 
@@ -104,55 +101,6 @@ def diffuse(
                 density = (1 - teleport) * density + np.multiply.outer(start, teleport * density.mean(axis=0))
             done(1)
     return density
-
-
-def relative_error(
-    transition: sp.csr_array,
-    steps: int,
-    teleport: float,
-    weights: NDArray[np.float64] | None,
-    random: np.random.RandomState,
-    mass: NDArray[np.float64] | None = None,
-    start: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
-    """Standard error of each value of `diffuse`, relative to it, had the points been drawn anew.
-
-    A value is a sum of what arrives from other points, and each of these is there by chance, as one
-    of a Poisson number of points. The sum of their squares is found by letting each of few points start
-    alone, or by giving many of them random signs, which go by density and not by the order of the points.
-    `mass` are the values, where they are known; `start` is where the walk started, if not uniformly.
-    """
-    mass = diffuse(transition, start, steps, teleport, weights) if mass is None else mass
-    scale = np.ones(len(mass)) if start is None else start
-    if weights is not None:  # a point of weight w is one of w that would be drawn
-        scale = np.sqrt(weights) if start is None else start / np.sqrt(weights)
-    n_draws = max(_FEWEST_DRAWS, _ERROR_WORK // (steps * transition.nnz))
-    starts = _each_alone(scale) if n_draws >= len(mass) else _with_signs(mass, scale, n_draws, random)
-    squares = np.zeros(len(mass))
-    for start in starts:
-        squares += np.sum(diffuse(transition, start, steps, teleport, weights) ** 2, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(mass > 0, np.sqrt(squares) / mass, np.inf)
-
-
-def _each_alone(scale: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-    """Columns in which one point after the other has its scale, and the others nothing."""
-    for first in range(0, len(scale), _COLUMNS):
-        columns = np.zeros((len(scale), min(_COLUMNS, len(scale) - first)))
-        points = np.arange(first, first + columns.shape[1])
-        columns[points, points - first] = scale[points]
-        yield columns
-
-
-def _with_signs(
-    mass: NDArray[np.float64], scale: NDArray[np.float64], n_draws: int, random: np.random.RandomState
-) -> Iterator[NDArray[np.float64]]:
-    """Columns of scales with random signs, so that the sum of their squares is a mean."""
-    by_mass = np.argsort(mass, kind="stable")
-    for first in range(0, n_draws, _COLUMNS):
-        columns = np.empty((len(scale), min(_COLUMNS, n_draws - first)))
-        columns[by_mass] = np.where(random.random_sample(columns.shape) < 0.5, -1.0, 1.0)
-        yield columns * (scale / np.sqrt(n_draws))[:, None]
 
 
 def change(

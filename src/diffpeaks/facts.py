@@ -29,7 +29,6 @@ def facts_of(model: Any) -> dict[str, Any]:
             "max_link": _finite_or_none(cut.max_link),
             "min_prominence": _finite_or_none(cut.min_prominence),
             "flow_weight": cut.flow_weight,
-            "least_rise": cut.least_rise,
         },
         "n_clusters": int(model.n_clusters_),
         "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),

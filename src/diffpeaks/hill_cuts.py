@@ -85,11 +85,10 @@ class HillCuts:
             if self._automatic is None:
                 self._automatic = automatic_cut(
                     self._places.points,
-                    self.density_estimator_,
                     self.isolation_,
+                    self._dimension,
                     self._fitted["random_state"],
-                    flow_counts=self._by_default,
-                    recipe=self._recipe,
+                    self._recipe,
                 )
             return self._automatic
         return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)

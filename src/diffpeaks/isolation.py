@@ -59,9 +59,14 @@ class Isolation:
         return f"{self.far_share:.1%} of the samples are far, and outliers: {why}"
 
 
-def isolation_of(points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe = DEFAULT) -> Isolation:
+def isolation_of(
+    points: PointSet | GivenGraph,
+    graph: NeighborGraph,
+    recipe: Recipe = DEFAULT,
+    random_state: object = None,
+) -> Isolation:
     """What far samples are, by a graph of the points and by the distance of random pairs among them."""
-    typical = points.typical_distance(np.random.RandomState(0))
+    typical = points.typical_distance(random_state)
     if not 0 < typical < np.inf:
         return Isolation("unknown")
     nearest = graph.indptr[:-1][graph.degrees > 1] + 1  # rows begin with the sample itself
@@ -92,9 +97,13 @@ def _peak_to_valley(lengths: NDArray[np.float64], border: float) -> float:
     return float(min(heights[near], heights[far]) / max(heights[near : far + 1].min(), 0.5))
 
 
-def longest_link(points: PointSet | GivenGraph, isolation: Isolation, recipe: Recipe = DEFAULT) -> float:
+def longest_link(
+    points: PointSet | GivenGraph,
+    isolation: Isolation,
+    recipe: Recipe = DEFAULT,
+    random_state: object = None,
+) -> float:
     """What a link must stay below: a share of the distance of random pairs among strangers, else nothing."""
     if not isolation.are_strangers:
         return np.inf
-    typical = points.typical_distance(np.random.RandomState(0))
-    return float(recipe.link_share**points.degree * typical)
+    return float(recipe.link_share**points.degree * points.typical_distance(random_state))

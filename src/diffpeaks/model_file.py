@@ -34,16 +34,17 @@ from diffpeaks.density import (
     SharedNeighborDensity,
 )
 from diffpeaks.density.named import GivenDensity
+from diffpeaks.dimension import LinkShares
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.isolation import Isolation
 from diffpeaks.kernels import Bandwidth
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
-from diffpeaks.peaks import LinkShares, PeakForest
+from diffpeaks.peaks import PeakForest
 from diffpeaks.places import Places
 from diffpeaks.smoothing import Smoothing
 
-MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 2)
+MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 3)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
 _RECORDS = (ApproximateSearch, Cut, Isolation, NeighborGraph, PeakForest, Places, Smoothing)
 _TUPLES = (Bandwidth, LinkShares)

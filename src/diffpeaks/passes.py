@@ -40,7 +40,7 @@ def weighed_by_flow(
     That is the rise above the pass between them, in log density, less `flow_weight` log(share / usual_flow),
     the share that goes over the pass of all that the smaller one sends and receives. Hills join one by one,
     the least apart first, and what has joined is one hill in what follows; no prominence is below that of a
-    hill that joined before. Hills that rise less than `cut.least_rise` have joined by height before that.
+    hill that joined before, and none below zero.
 
     Parameters
     ----------
@@ -48,7 +48,6 @@ def weighed_by_flow(
     places, graph, walk : of their places; the walk has a chance for each entry of the graph
     """
     tops = forest.roots
-    tops = tops[forest.prominence[tops] >= cut.least_rise]
     hill = peak_labels(forest, tops).astype(np.int32)
     order = rank_of(forest.rank)  # either is the inverse of the other
     found: dict[str, NDArray[Any]] = {
@@ -76,7 +75,6 @@ def weighed_by_flow(
         forest.rank[tops],
         cut.flow_weight,
         recipe.usual_flow,
-        cut.least_rise,
         *found.values(),
     )
     weighed = replace(forest, **found)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import first_denser, follow_links, mark_border, mark_mutual, merge_hills
 from diffpeaks._validation import n_threads
+from diffpeaks.dimension import LinkShares
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
 from diffpeaks.progress import stage
-from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.rows import offsets, share_of
 
 
@@ -108,21 +108,6 @@ def denser_neighbors(
     linked = position >= 0
     parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
     return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
-
-
-class LinkShares(NamedTuple):
-    """Of each row of a graph, the nearest part that hills are linked along, and that of mutual neighbours."""
-
-    nearest: float = 1.0
-    mutual: float = 1.0
-
-
-def link_shares(dimension: float, n_neighbors: int, recipe: Recipe = DEFAULT) -> LinkShares:
-    """Shares of rows that are so short that they seldom cross a valley, in that many dimensions."""
-    # in thousandths: the order of samples, which rounds sums in its way, has no part in it
-    mutual = min(1.0, max(recipe.mutual_share, round(recipe.plane_share / dimension, 3)))
-    nearest = recipe.nearest_share * mutual / recipe.mutual_share
-    return LinkShares(min(1.0, max(nearest, recipe.fewest_linked / n_neighbors)), mutual)
 
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = None) -> NeighborGraph:

@@ -89,6 +89,13 @@ class Places:
         n_samples = self.points.n_samples if self.number is None else len(self.number)
         return min(check_n_neighbors(asked, n_samples), self.points.n_samples)
 
+    def searched(self, asked: Any, recipe: Recipe = DEFAULT) -> NeighborGraph:
+        """The graph of the points, which is searched unless it is known."""
+        if self.graph is not None:
+            return self.graph
+        n_neighbors = self.n_neighbors(asked, recipe)
+        return self.points.graph(None if isinstance(n_neighbors, str) else n_neighbors)
+
     def all_points(self) -> Any:
         """A point for each sample, at its place."""
         points: Any = self.points

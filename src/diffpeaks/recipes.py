@@ -20,12 +20,12 @@ class Recipe:
     steps : int
         Steps of the walk.
     start_power : float
-        The walk starts in proportion to the k-th neighbour distance to the power of minus this. At 2 that is
-        the density in the plane, and hardly differs from one in many dimensions.
+        In m dimensions the walk starts in proportion to the k-th neighbour distance to the power of minus m,
+        which is the density, or of minus this, whichever is less; in many dimensions that is hardly a start.
     nearest_share, mutual_share : float
         Hills are linked along the nearest share of each row, and along mutual neighbours within the other.
-    fewest_linked : int
-        The nearest share is no fewer samples than that, itself counted, lest a small set falls apart.
+    fewest : int
+        A sample is linked to no fewer, itself counted, and moved towards no fewer, lest it is left alone.
     plane_share : float
         The mutual share is at least this over the intrinsic dimension, and the nearest share grows with it:
         in few dimensions a sample needs more links to hang together with its cluster.
@@ -38,19 +38,16 @@ class Recipe:
         Strangers make a second peak in the histogram of nearest-neighbour distances; both peaks are this
         times as high as the valley between them.
     rise : float
-        How far a hill must rise above its saddle, in log density, beyond what chance would raise.
+        How far a hill must rise above its saddle, in log density.
     flow_weight : float
         How much flow over a saddle counts beside its height in very many dimensions; nothing in the plane.
-    flow_dimension : float
-        Flow counts from that intrinsic dimension on; below it would hardly weigh, but cost as much.
     usual_flow : float
         The share of a hill's walk that goes over a saddle at which height alone counts.
+    flat_dimension : float
+        Below that intrinsic dimension flow does not count, and samples are not moved: either would do next to
+        nothing, and cost as much as above.
     kept_power : float
         In m dimensions smoothing leaves a sample k^(-kept_power (1/2 - 1/m)) of its own position.
-    mutual_fill : float
-        The share of a row that smoothing averages over even where fewer neighbours are mutual.
-    max_kept : float
-        Samples that would keep more of their position than that stay, and no second search is made.
     core_density : float
         A core sample of `DensityDBSCAN` has that share of the mean density or more.
     """
@@ -60,18 +57,16 @@ class Recipe:
     start_power: float = 2.0
     nearest_share: float = 0.125
     mutual_share: float = 0.3
-    fewest_linked: int = 3
+    fewest: int = 3
     plane_share: float = 0.8
     link_share: float = 0.7
     few: float = 0.01
     valley: float = 2.0
-    rise: float = 0.5
-    flow_weight: float = 0.5
-    flow_dimension: float = 2.5
-    usual_flow: float = 0.08
+    rise: float = 0.85
+    flow_weight: float = 1.0
+    usual_flow: float = 0.07
+    flat_dimension: float = 2.5
     kept_power: float = 0.5
-    mutual_fill: float = 0.1
-    max_kept: float = 0.9
     core_density: float = 0.8
 
 

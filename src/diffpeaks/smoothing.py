@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import shift_towards
+from diffpeaks.dimension import FEWEST_NEIGHBORS, intrinsic_dimension, share_kept
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.neighbors.contract import Neighbors
@@ -25,9 +26,7 @@ from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.rows import offsets
 
-FEWEST_NEIGHBORS = 4  # the sample itself counted, of which a dimension can be told
 _ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ by less are one
-_LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def smoothed(
     if isinstance(points, GivenGraph) or int(graph.n_neighbors or 0) < FEWEST_NEIGHBORS:
         return replace(places, graph=graph), None
     found = _smoothing_for(points, graph, recipe)
-    if found.kept > recipe.max_kept:
+    if found.dimension < recipe.flat_dimension:
         return replace(places, graph=graph), None
     moved = points.moved(_moved_points(points, graph, places.weights, found))
     return replace(places, points=moved, reach=graph.reach), found
@@ -135,48 +134,15 @@ def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothi
     return found
 
 
-def intrinsic_dimension(graph: NeighborGraph, degree: int = 1) -> float:
-    """The dimension in which neighbours become more with their length as they do here.
-
-    It is the estimate of Levina and Bickel (2004), averaged over samples as MacKay and Ghahramani (2005) do.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Rows of fewer than four neighbours, the sample itself counted, do not count.
-    degree : int
-        The power of a length that its distances are.
-    """
-    spread, n_ratios = 0.0, 0
-    for rows, entries in graph.blocks():
-        indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
-        lengths = np.diff(indptr)
-        distances = graph.distances[entries].astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = distances / np.repeat(distances[indptr[1:] - 1], lengths)
-        ratio = np.nan_to_num(ratio, nan=1.0) ** (1 / degree)
-        ratio[indptr[:-1]] = 1.0  # of samples to themselves
-        ratio[np.repeat(lengths < FEWEST_NEIGHBORS, lengths)] = 1.0
-        spread -= float(np.log(np.maximum(ratio, _LEAST_RATIO)).sum())
-        n_ratios += int(np.maximum(lengths - (FEWEST_NEIGHBORS - 1), 0).sum())
-    return n_ratios / spread if spread > 0 else np.inf
-
-
-def share_kept(n_neighbors: int, dimension: float, power: float = DEFAULT.kept_power) -> float:
-    """k^(-power (1/2 - 1/m)), at most one, in m dimensions."""
-    # in thousandths: the order of samples, which rounds sums in its way, has no part in it
-    return round(min(1.0, n_neighbors ** (power * (1 / dimension - 1 / 2))), 3)
-
-
 def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Smoothing:
     n_neighbors = int(graph.n_neighbors or 0)
     dimension = intrinsic_dimension(graph, points.degree)
-    typical = points.typical_distance(np.random.RandomState(0)) ** (1 / points.degree)
+    typical = points.typical_distance() ** (1 / points.degree)
     return Smoothing(
         share_kept(n_neighbors, dimension, recipe.kept_power),
         dimension,
         n_neighbors,
-        round(recipe.mutual_fill * n_neighbors),
+        min(recipe.fewest, n_neighbors - 1),
         _common_length(points.space.points, typical),
     )
 

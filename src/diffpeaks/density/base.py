@@ -76,13 +76,6 @@ class GraphDensity(BaseEstimator):
         """The density of each sample; the graph holds at least what `needs` asks for."""
         raise NotImplementedError
 
-    def log_error(self, random: np.random.RandomState) -> float:
-        """Standard error of the logarithm of a typical sample's density, had the samples been drawn anew.
-
-        Without better knowledge it is that of a count of as many neighbours as the graph has on average.
-        """
-        return float(np.sqrt(self.graph_.n_samples / len(self.graph_.indices)))
-
     def tie_break(self) -> NDArray[np.float64] | None:
         """A second key that orders samples of equal density, if the density has one."""
         return None

@@ -23,7 +23,6 @@ from diffpeaks.diffusion import (
     change,
     diffuse,
     limit,
-    relative_error,
     reversible_limit,
     row_sums,
     starting_mass,
@@ -69,7 +68,7 @@ class KernelDiffusion(GraphDensity):
     teleport : float in [0, 1)
         Share of the mass that jumps to a uniform sample in each step; above zero the walk is ergodic.
     start_power : float
-        The walk starts at each sample in proportion to the distance to its last neighbour, to the power of
+        The walk starts at each sample in proportion to the length to its last neighbour, to the power of
         minus this: 0 is the uniform start of the paper. Where steps are short, in large samples of few
         dimensions, a uniform start needs very many of them to tell dense regions from sparse ones; a start
         of 2, which in the plane is the density, does not. Infinitely many steps forget where they started.
@@ -187,8 +186,8 @@ class KernelDiffusion(GraphDensity):
         return self_tuning_bandwidth(graph, needs.n_neighbors)
 
     def _after_steps(self, walk: Any) -> NDArray[np.float64]:
-        self._start = starting_mass(self._reached, self.start_power, self._weights)
-        self._previous = diffuse(walk, self._start, int(self.steps) - 1, self.teleport, self._weights)
+        start = starting_mass(self._reached, self.start_power / self._points.degree, self._weights)
+        self._previous = diffuse(walk, start, int(self.steps) - 1, self.teleport, self._weights)
         mass = diffuse(walk, self._previous, 1, self.teleport, self._weights)
         self.residual_ = change(walk, mass, self.teleport, self._weights)
         self.n_closed_classes_: int | None = None
@@ -207,15 +206,6 @@ class KernelDiffusion(GraphDensity):
         self.n_closed_classes_ = end.n_closed_classes
         self.transient_share_ = end.transient_share
         return end.density
-
-    def log_error(self, random: np.random.RandomState) -> float:
-        if np.isinf(self.steps):
-            return super().log_error(random)
-        mass = self.density_ if self._weights is None else self.density_ * self._weights
-        error = relative_error(
-            self.walk(), int(self.steps), self._fitted_teleport, self._weights, random, mass, self._start
-        )
-        return float(np.median(error))
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
         """One step of the walk from the fitted samples to the new ones: sum of rho(y) p(y, x)."""

@@ -52,7 +52,7 @@ class GivenDensity(GraphDensity):
 
 def fitted_density(
     density: Any,
-    default: GraphDensity,
+    default: GraphDensity | None,
     clusterer: Any,
     points: PointSet | GivenGraph,
     weights: NDArray[np.float64] | None = None,
@@ -65,7 +65,7 @@ def fitted_density(
     The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
     a name brings its own.
     """
-    if density is None:
+    if density is None and default is not None:
         density = default
     elif isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
         raise ValueError(

@@ -102,7 +102,7 @@ class KeepingPeaks(DensityPeaks):
 
     def _hills(self, links: NeighborGraph, cut: Cut) -> PeakForest:
         found = super()._hills
-        return self._kept((cut.max_link, cut.flow_weight, cut.least_rise), lambda: found(links, cut))
+        return self._kept((cut.max_link, cut.flow_weight), lambda: found(links, cut))
 
     def _kept(self, key: Any, make: Callable[[], PeakForest]) -> PeakForest:
         """A forest of the last few."""

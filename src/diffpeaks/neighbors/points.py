@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from diffpeaks._frozen import freeze
 from diffpeaks._native import move_self_first
@@ -151,8 +152,9 @@ class PointSet:
         """2 log2(n): enough for a density, few enough to stay local."""
         return min(self.n_samples, max(2, round(2 * np.log2(max(self.n_samples, 2)))))
 
-    def typical_distance(self, random: np.random.RandomState) -> float:
-        """Median distance between two points drawn at random."""
+    def typical_distance(self, random_state: object = None) -> float:
+        """Median distance between two points drawn at random; None stands for a fixed seed."""
+        random = check_random_state(0 if random_state is None else random_state)
         first, second = self._sample(random), self._sample(random)
         distances = self.space.between(first, second)
         return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
@@ -200,7 +202,7 @@ class GivenGraph:
         """No number: rows may differ in length, and each counts as a whole."""
         return None
 
-    def typical_distance(self, random: np.random.RandomState) -> float:
+    def typical_distance(self, random_state: object = None) -> float:
         """Unknown, and so no link is too long."""
         return np.inf
 
