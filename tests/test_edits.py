@@ -5,7 +5,7 @@ import pytest
 import reference
 import reference_clusters
 from clouds import clouds, general_position, rows_of, same_partition
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 
@@ -38,7 +38,7 @@ def test_split_as_loops(case, data):
     sample = data.draw(st.integers(0, len(X) - 1))
     D = reference.euclidean_distances(X)
     expected = reference_clusters.split(
-        model.labels_.tolist(), sample, D, rows_of(model._linked()), model.density_, order
+        model.labels_.tolist(), sample, D, rows_of(model._landscape.links), model.density_, order
     )
     if expected is None:
         with refuses("Split|one hill|name another"):
@@ -61,7 +61,7 @@ def test_a_split_is_undone_by_a_merge_of_its_sides(case, data):
     try:
         split = edited(model, model.labels_, [Split(sample)])
     except ValueError:
-        assume(False)
+        return  # a cluster of one hill
     assert split.max() == model.labels_.max() + 1
     sides = [
         np.flatnonzero(split == side)[0] for side in np.unique(split[model.labels_ == model.labels_[sample]])

@@ -26,7 +26,7 @@ def steps_of(model, was_assigned, kept):
         saddle, crossing = int(forest.saddle[top]), int(forest.crossing[top])
         allowed |= {(top, saddle), (saddle, crossing), (top, crossing)}
     if was_assigned:
-        complete = complete_forest(peak_forest(model.graph_, model.density_), model._points, 4)
+        complete = complete_forest(peak_forest(model.graph_, model.density_), model._landscape.points, 4)
         allowed |= set(enumerate(complete.parent.tolist()))
         allowed |= {(int(np.argmin(forest.rank)), int(j)) for j in np.flatnonzero(kept != -1)}
     return allowed

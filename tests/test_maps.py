@@ -91,7 +91,7 @@ def test_constant_features_and_copies_fall_on_one_place():
 def test_points_of_a_fit_know_their_metric():
     X = stretched(50, 5)
     model = DensityPeaks(metric="cosine").fit(X)
-    np.testing.assert_allclose(map_coordinates(model._points), plain(X, unit=True), atol=1e-8)
+    np.testing.assert_allclose(map_coordinates(model._landscape.points), plain(X, unit=True), atol=1e-8)
 
 
 def test_coordinates_that_are_given_are_checked():
@@ -107,7 +107,7 @@ def test_coordinates_that_are_given_are_checked():
 @pytest.mark.parametrize("how", ["pca", "umap"])
 def test_distances_have_no_axes(how):
     graph = neighbor_graph(general_position(0, 30), n_neighbors=5)
-    points = DensityPeaks(metric="precomputed").fit(graph)._points
+    points = DensityPeaks(metric="precomputed").fit(graph)._landscape.points
     for given_points, metric in ((points, "euclidean"), (np.zeros((3, 3)), "precomputed")):
         with pytest.raises(ValueError, match="give coordinates"):
             map_coordinates(given_points, how, metric)

@@ -168,7 +168,7 @@ def test_what_is_shared_stays_shared_and_is_written_once(tmp_path):
     loaded = saved(DensityPeaks("kd-asym").fit(X), tmp_path)
     estimator = loaded.density_estimator_
     assert loaded.graph_ is estimator.graph_
-    assert loaded._points is estimator._points
+    assert loaded._landscape.points is estimator._points
     assert np.shares_memory(loaded.density_, estimator._previous)
     assert not loaded.labels_.flags.writeable
     n_bytes = sum(

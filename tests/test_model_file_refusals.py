@@ -117,17 +117,16 @@ CHANGES = [
     lambda header: header["scalars"].pop("model"),
     lambda header: header["scalars"].update(model=[]),
     lambda header: header["scalars"]["model"]["params"].update(colour="red"),
-    lambda header: header["scalars"]["model"]["fitted"].pop("forest_"),
-    lambda header: header["scalars"]["model"]["fitted"].update(graph_={"object": 99}),
-    lambda header: header["scalars"]["model"]["fitted"].update(density_={"float": "wide"}),
-    lambda header: header["scalars"]["model"]["fitted"].update(density_={"array": "nothing"}),
-    lambda header: header["scalars"]["model"]["fitted"].update(
-        labels_={"array": "density_estimator_.graph_.indices"}
-    ),
+    lambda header: header["scalars"]["model"]["fitted"].pop("_clustering"),
+    lambda header: of_kind(header, "Clustering").pop("forest"),
+    lambda header: of_kind(header, "Clustering").update(landscape={"object": 99}),
+    lambda header: of_kind(header, "Clustering").update(labels={"float": "wide"}),
+    lambda header: of_kind(header, "Clustering").update(labels={"array": "nothing"}),
+    lambda header: of_kind(header, "Clustering").update(labels=of_kind(header, "NeighborGraph")["indices"]),
+    lambda header: of_kind(header, "Clustering").update(peaks=of_kind(header, "NeighborGraph")["indptr"]),
     lambda header: header["scalars"]["objects"][0].update(kind="Popen"),
-    lambda header: of_kind(header, "PeakForest").update(
-        parent={"array": "density_estimator_.graph_.indices"}
-    ),
+    lambda header: of_kind(header, "PeakForest").update(parent=of_kind(header, "NeighborGraph")["indices"]),
+    lambda header: of_kind(header, "PeakForest").update(hill=of_kind(header, "NeighborGraph")["indices"]),
     lambda header: of_kind(header, "PointSet").update(search="nowhere"),
     lambda header: of_kind(header, "PointSet").update(metric="nothing"),
     lambda header: header["arrays"][0].update(shape=[2, 2]),
@@ -154,8 +153,8 @@ def test_samples_that_do_not_exist_are_refused(path):
     model = DensityPeaks().fit(X)
     parent = model.forest_.parent.copy()
     parent[3] = 80
-    model.forest_ = dataclasses.replace(model.forest_, parent=parent)
-    model.save(path)
+    forest = dataclasses.replace(model.forest_, parent=parent)
+    model._set(dataclasses.replace(model._clustering, forest=forest)).save(path)
     with refuses("a.model|parent|outside 0 .. 79"):
         DensityPeaks.load(path)
 
@@ -195,7 +194,9 @@ def test_what_belongs_to_places_is_as_long_as_they_are(tmp_path, changed, words)
     model = DensityPeaks().fit(
         random.standard_normal((200, 20)), sample_weight=random.random_sample(200) + 0.5
     )
-    model._places = dataclasses.replace(model._places, **changed)
+    places = dataclasses.replace(model._landscape.places, **changed)
+    landscape = dataclasses.replace(model._landscape, places=places)
+    vars(model)["_clustering"] = dataclasses.replace(model._clustering, landscape=landscape)
     model.save(tmp_path / "a.model")
     with refuses(f"a.model|{words}"):
         DensityPeaks.load(tmp_path / "a.model")

@@ -22,11 +22,11 @@ def overlapping(n_samples=500, n_features=6, seed=0, copies=0):
 
 def joined_by_loops(model, cut):
     """Prominence, saddle and crossing of tops, pair by pair, all looked at again for every merge."""
-    forest = model._forest_along(model._linked(), cut.max_link)
+    forest = model._landscape.forest_within(cut.max_link)
     tops = forest.roots
     hill = tops[peak_labels(forest, tops)]
-    walk, weights = model.density_estimator_.walk().toarray(), model._places.weights
-    graph, of_place = model.density_estimator_.graph_, model._places.of_first(hill)
+    walk, weights = model.density_estimator_.walk().toarray(), model._landscape.places.weights
+    graph, of_place = model.density_estimator_.graph_, model._landscape.places.of_first(hill)
     flows = {}
     for i in range(graph.n_samples):
         row = slice(graph.indptr[i], graph.indptr[i + 1])
@@ -34,7 +34,7 @@ def joined_by_loops(model, cut):
             if length < cut.max_link:
                 pair = of_place[i], of_place[j]
                 flows[pair] = flows.get(pair, 0.0) + walk[i, j] * (1.0 if weights is None else weights[i])
-    links, sets, found = model._linked(), {top: {top} for top in tops}, {}
+    links, sets, found = model._landscape.links, {top: {top} for top in tops}, {}
     level = 0.0
     while True:
         candidates = []
@@ -79,7 +79,7 @@ def test_hills_join_as_the_loops_say(copies, max_link):
     X, _ = overlapping(150, copies=copies)
     model = DensityPeaks(smooth=False).fit(X)
     cut = Cut(max_link=max_link, flow_weight=0.6)
-    forest = model._hills(model._linked(), cut)
+    forest = model._landscape.forest(cut)
     expected = joined_by_loops(model, cut)
     assert len(expected) > 3
     for top, (apart, lower, end) in expected.items():
@@ -93,10 +93,16 @@ def test_hills_join_as_the_loops_say(copies, max_link):
 def test_without_weight_heights_alone_decide(seed):
     X, _ = overlapping(800, seed=seed)
     model = DensityPeaks(smooth=False).fit(X)
-    plain = model._forest_along(model._linked(), np.inf)
+    plain = model._landscape.forest_within(np.inf)
     density = model.density_estimator_
     weighed = weighed_by_flow(
-        plain, model._linked(), model.density_, model._places, density.graph_, density.walk(), Cut()
+        plain,
+        model._landscape.links,
+        model.density_,
+        model._landscape.places,
+        density.graph_,
+        density.walk(),
+        Cut(),
     )
     for threshold in (0.1, 0.3, 0.5, 0.8, 1.2):
         roots = plain.roots

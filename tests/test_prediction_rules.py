@@ -31,7 +31,7 @@ def reference_labels(model, X, new, n_others, radius, share=1.0):
     own_keys = list(zip(model.score_samples(new), own_second, strict=True))
     border = None
     if model.halo:
-        linked = rows_of(model._linked())
+        linked = rows_of(model._landscape.links)
         border = reference_prediction.border_density(linked, D, clusters, model.density_, max_link)
     # the default density sees each place once
     among = [i for i in range(len(X)) if model.density is not None or not (X[:i] == X[i]).all(axis=1).any()]
@@ -70,7 +70,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
     model = fits(density, cut, X) and fitted(DensityPeaks(density, **cut, halo=halo), X)
     if not model:
         return
-    share = model._link_shares.nearest
+    share = model._landscape.shares.nearest
     assert model.predict(new).tolist() == reference_labels(model, X, new, *looked_at(model), share)
 
 
@@ -80,7 +80,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
 def test_the_rule_as_loops_among_more_samples(density, cut, halo):
     model = DensityPeaks(density, **cut, halo=halo).fit(X)
     new = np.vstack([NEW, X[30:50], [[400.0, 400.0]]])
-    share = model._link_shares.nearest
+    share = model._landscape.shares.nearest
     expected = reference_labels(model, X, new, *looked_at(model), share)
     assert model.predict(new).tolist() == expected
     assert len(set(expected)) > 1 or cut.get("n_clusters") == 1

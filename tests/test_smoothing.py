@@ -38,7 +38,7 @@ def moved_by_loops(x, own, X, masses, smoothing):
 
 
 def places_after(model):
-    return model._places.points.space.points
+    return model._landscape.places.points.space.points
 
 
 @pytest.mark.parametrize("shrunk", [1.0, 0.05])
@@ -76,11 +76,16 @@ def test_copies_are_one_sample_of_their_weight():
 def test_new_samples_move_as_if_they_had_been_there():
     X, _ = blobs(160, 12)
     model = DensityPeaks().fit(X[:120])
-    moved = smoothed_samples(X[120:], model._points, model._places, model.smoothing_)
+    moved = smoothed_samples(X[120:], model._landscape.points, model._landscape.places, model.smoothing_)
     ones = np.ones(120)
     expected = [moved_by_loops(x, 1.0, X[:120], ones, model.smoothing_) for x in X[120:]]
     np.testing.assert_allclose(moved, expected, rtol=1e-10, atol=1e-12)
-    back = smoothed_samples(X[:120][::-1], model._points, model._places, model.smoothing_)
+    back = smoothed_samples(
+        X[:120][::-1],
+        model._landscape.points,
+        model._landscape.places,
+        model.smoothing_,
+    )
     np.testing.assert_array_equal(back, places_after(model)[::-1])
 
 
@@ -158,7 +163,7 @@ def test_in_the_plane_samples_stay_and_are_searched_once():
 def test_samples_stay_where_that_is_asked_for_or_lengths_are_given(model):
     X, _ = blobs(200, 12)
     assert model.fit(X).smoothing_ is None
-    assert model.density_estimator_._points.space.points is model._points.space.points
+    assert model.density_estimator_._points.space.points is model._landscape.points.space.points
 
 
 def test_another_density_sees_moved_samples_if_asked():
@@ -196,7 +201,7 @@ def test_samples_on_a_sphere_stay_on_it():
     X *= 7 / np.linalg.norm(X, axis=1, keepdims=True)
     model = DensityPeaks().fit(X[:150])
     assert model.smoothing_.radius == pytest.approx(7)
-    new = smoothed_samples(X[150:], model._points, model._places, model.smoothing_)
+    new = smoothed_samples(X[150:], model._landscape.points, model._landscape.places, model.smoothing_)
     for moved in (places_after(model), new):
         np.testing.assert_allclose(np.linalg.norm(moved, axis=1), 7)
     expected = [moved_by_loops(x, 1.0, X[:150], np.ones(150), model.smoothing_) for x in X[150:]]

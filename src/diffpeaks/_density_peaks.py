@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from diffpeaks._sklearn_compat import Interval, StrOptions, whole_fit, with_input_tags
+from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
+from diffpeaks.clustering import Clustering, clustered
+from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.dimension import LinkShares, intrinsic_dimension, link_shares, start_power_in
-from diffpeaks.hill_cuts import HillCuts
-from diffpeaks.insights import PeakInsights
+from diffpeaks.dimension import WHOLE_ROWS, intrinsic_dimension, link_shares, start_power_in
+from diffpeaks.fitted_methods import FittedMethods
 from diffpeaks.isolation import Isolation, isolation_of
-from diffpeaks.model_file import SavedModel
-from diffpeaks.noise import FATES
+from diffpeaks.landscape import Landscape
+from diffpeaks.noise import FATES, NoisePolicy
 from diffpeaks.places import Places
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.smoothing import Smoothing, smoothed
 
 
-class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimator):
+class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -169,33 +173,27 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
             How many samples each one stands for, or any other positive weight; only ratios count. For
             the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
-        self._points = points_of(self, X)
-        distinct = Places.seen_by(self.density, self._points, sample_weight)
-        self._places, self.smoothing_, isolation = self._smoothed(distinct)
-        places, recipe, self._by_default = self._places, self._recipe, self.density is None
-        known, default, self._dimension, self._link_shares = places.graph, None, np.inf, LinkShares()
-        if self._by_default:
-            known = places.searched(self.n_neighbors, recipe)
-            self._dimension = intrinsic_dimension(known, places.points.degree)
-            self._link_shares = link_shares(self._dimension, known.n_neighbors or 1, recipe)
-            default = self._default_density(places)
-        self.density_estimator_ = fitted_density(
-            self.density, default, self, places.points, places.weights, known
+        recipe = self._recipe
+        points = points_of(self, X)
+        distinct = Places.seen_by(self.density, points, sample_weight)
+        places, smoothing, isolation = self._smoothed(distinct)
+        graph, dimension, shares, default = places.graph, np.inf, WHOLE_ROWS, None
+        if self.density is None:
+            graph = places.searched(self.n_neighbors, recipe)
+            dimension = intrinsic_dimension(graph, places.points.degree)
+            shares = link_shares(dimension, graph.n_neighbors or 1, recipe)
+            default = self._default_density(places, dimension)
+        estimator = fitted_density(self.density, default, self, places.points, places.weights, graph)
+        isolation = isolation or isolation_of(places.points, estimator.graph_, recipe, self.random_state)
+        landscape = Landscape(
+            *(points, places, estimator, isolation, smoothing, dimension, shares),
+            is_default=self.density is None,
+            recipe=recipe,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
         )
-        graph = self.density_estimator_.graph_
-        self.isolation_ = isolation or isolation_of(places.points, graph, recipe, self.random_state)
-        self.graph_ = places.graph_of_samples(graph)
-        self.density_ = places.of_samples(self.density_estimator_.density_)
-        at_fit = ("halo", "min_cluster_size", "noise", "random_state", "n_jobs")
-        self._fitted = {name: getattr(self, name) for name in at_fit}
-        self._complete = self._automatic = None
-        self.cut_ = self._cut(self.n_clusters, self.max_link, self.min_prominence)
-        self.forest_ = self._forest(self.cut_)
-        peaks = self._peaks(self.forest_, self.cut_)
-        policy = self._noise_policy()
-        self.labels_, self.peak_indices_ = self._clusters(self.forest_, peaks, self.cut_, policy)
-        self.n_clusters_ = len(self.peak_indices_)
-        return self
+        cut = self._chosen_cut(landscape, self.n_clusters, self.max_link, self.min_prominence)
+        return self._set(clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise)))
 
     def _smoothed(self, places: Places) -> tuple[Places, Smoothing | None, Isolation | None]:
         """Where the density sees the samples, how they were moved, and what far ones are, if it is known."""
@@ -214,13 +212,71 @@ class DensityPeaks(HillCuts, PeakInsights, SavedModel, ClusterMixin, BaseEstimat
             return replace(places, graph=graph), None, isolation
         return *smoothed(places, graph, self._recipe), isolation
 
-    def _default_density(self, places: Places) -> KernelDiffusion:
-        recipe = self._recipe
+    def _default_density(self, places: Places, dimension: float) -> KernelDiffusion:
         return KernelDiffusion(
-            places.n_neighbors(self.n_neighbors, recipe),
-            steps=recipe.steps,
-            start_power=start_power_in(self._dimension, recipe),
+            places.n_neighbors(self.n_neighbors, self._recipe),
+            steps=self._recipe.steps,
+            start_power=start_power_in(dimension, self._recipe),
         )
+
+    def _set(self, clustering: Clustering) -> Self:
+        landscape = clustering.landscape
+        self._clustering = clustering
+        self.density_estimator_, self.density_ = landscape.estimator, landscape.density
+        self.smoothing_, self.isolation_ = landscape.smoothing, landscape.isolation
+        self.graph_, self.forest_, self.cut_ = landscape.graph, clustering.forest, clustering.cut
+        self.labels_, self.peak_indices_ = clustering.labels, clustering.peaks
+        self.n_clusters_ = clustering.n_clusters
+        return self
+
+    def _with(self, clustering: Clustering) -> Self:
+        """The same fit with another clustering of it."""
+        return copy(self)._set(clustering)
+
+    def recut(
+        self,
+        n_clusters: int | None = None,
+        max_link: float | None = None,
+        min_prominence: float | None = None,
+        halo: bool | None = None,
+        min_cluster_size: int | None = None,
+        noise: str | None = None,
+        cut: Cut | None = None,
+        peaks: Sequence[int] | None = None,
+    ) -> NDArray[np.int64]:
+        """Labels for another cut of the same density; with nothing given, the automatic one.
+
+        `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
+        changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
+        are samples in the place of all rules, the densest one among them: all others follow their nearest
+        denser sample, however far, until they meet one.
+        Lengths are those between samples as they were moved, where `smoothing_` says that they were.
+        Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
+        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
+        the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
+        """
+        landscape = self._fitted().landscape
+        policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
+        check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
+        if peaks is not None:
+            cut = Cut(peaks=tuple(peaks))
+        elif cut is None:
+            cut = self._chosen_cut(landscape, n_clusters, max_link, min_prominence)
+        check_params(self, **{name: getattr(cut, name) for name in RULES})
+        return clustered(landscape, cut, policy).labels
+
+    def _chosen_cut(self, landscape: Landscape, *rules: Any) -> Cut:
+        """By rules that are given, or else from the data."""
+        n_clusters, max_link, min_prominence = rules
+        if all(rule is None for rule in rules):
+            return landscape.automatic_cut
+        return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
+
+    def _noise_policy(self, **given: Any) -> NoisePolicy:
+        """What is given, and the rest as at the fit."""
+        given = {name: value for name, value in given.items() if value is not None}
+        check_params(self, **given)
+        return replace(self._fitted().policy, **given)
 
     def __sklearn_tags__(self) -> Any:
         return with_input_tags(super().__sklearn_tags__(), self.metric)

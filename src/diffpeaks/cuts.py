@@ -92,11 +92,16 @@ def automatic_cut(
     )
 
 
-def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> NDArray[np.int64]:
+def select_peaks(
+    forest: PeakForest,
+    density: NDArray[np.float64],
+    cut: Cut,
+    best_first: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
     """The peaks that a cut leaves, densest first.
 
     With `n_clusters` or `peaks` the forest must be complete; beside `n_clusters` the other rules say who may
-    be a peak.
+    be a peak. `best_first` are all samples by density x delta, where they are known.
     """
     if cut.peaks is not None:
         return _given_peaks(cut.peaks, forest)
@@ -117,7 +122,7 @@ def select_peaks(forest: PeakForest, density: NDArray[np.float64], cut: Cut) -> 
             f"peaks with max_link={cut.max_link} and min_prominence={cut.min_prominence}; lower these "
             "or n_clusters"
         )
-    best_first = best_peaks_first(forest, density)
+    best_first = best_peaks_first(forest, density) if best_first is None else best_first
     peaks = best_first[may_be[best_first]][: cut.n_clusters]
     return peaks[np.argsort(forest.rank[peaks])]
 

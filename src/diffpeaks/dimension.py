@@ -47,6 +47,9 @@ class LinkShares(NamedTuple):
     mutual: float = 1.0
 
 
+WHOLE_ROWS = LinkShares()
+
+
 def start_power_in(dimension: float, recipe: Recipe = DEFAULT) -> float:
     """With which the walk starts at the k-NN density in up to two dimensions, and nearly evenly in many."""
     return in_thousandths(min(recipe.start_power, dimension))

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.insights import PeakInsights
+from diffpeaks.fitted_methods import FittedMethods
 from diffpeaks.order import NOISE
 
 
@@ -92,13 +92,11 @@ class Members:
         return self._order[self._start[label - NOISE] : self._start[label - NOISE + 1]]
 
 
-def members_of(model: PeakInsights) -> Members:
+def members_of(model: FittedMethods) -> Members:
     """The members of a fit's clusters."""
-    fit: Any = model
-    labels = fit.labels_
-    return Members(
-        labels, fit.density_, fit.probabilities_, next_labels(labels, fit.memberships(top=2)), fit.n_clusters_
-    )
+    found = model._fitted()
+    others = next_labels(found.labels, found.memberships(top=2))
+    return Members(found.labels, found.landscape.density, found.probabilities, others, found.n_clusters)
 
 
 def next_labels(labels: NDArray[np.int64], memberships: sp.csr_array) -> NDArray[np.int64]:

@@ -9,11 +9,10 @@ name of an "array", "strings", a "sparse" matrix, a "dict", the number of an "ob
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._array_file import (
     DTYPES,
@@ -25,6 +24,7 @@ from diffpeaks._array_file import (
     to_json,
     write_array_file,
 )
+from diffpeaks.clustering import Clustering
 from diffpeaks.cuts import Cut
 from diffpeaks.density import (
     GraphDensity,
@@ -38,73 +38,42 @@ from diffpeaks.dimension import LinkShares
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.isolation import Isolation
 from diffpeaks.kernels import Bandwidth
+from diffpeaks.landscape import Landscape
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
+from diffpeaks.noise import NoisePolicy
 from diffpeaks.peaks import PeakForest
 from diffpeaks.places import Places
+from diffpeaks.recipes import Recipe
 from diffpeaks.smoothing import Smoothing
 
 MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 3)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
-_RECORDS = (ApproximateSearch, Cut, Isolation, NeighborGraph, PeakForest, Places, Smoothing)
+_RECORDS = (
+    *(ApproximateSearch, Clustering, Cut, Isolation, Landscape, NeighborGraph, NoisePolicy),
+    *(PeakForest, Places, Recipe, Smoothing),
+)
 _TUPLES = (Bandwidth, LinkShares)
 _KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, *_TUPLES, GivenGraph, PointSet)
 }
-_NOT_OF_SAMPLES = ("peak_indices_", "feature_names_in_")  # arrays with another length
+_OF_THE_INPUT = ("n_features_in_", "feature_names_in_")  # what a fit says of X beside its clustering
 _OF_THE_SESSION = ("verbose", "callback")  # parameters on which nothing that was fitted depends
 _CSR_PARTS = ("data", "indices", "indptr")
-Model = TypeVar("Model")
-
-
-class SavedModel:
-    """An estimator that can be saved when it is fitted."""
-
-    def save(self, path: FileName) -> None:
-        """Write the fitted model to a file, under exactly that name, for `load`.
-
-        The file holds all that the model needs, the samples too, and no code: a metric, kernel or density
-        that is a function is refused. `verbose` and `callback`, on which nothing that was fitted depends,
-        are left out: a loaded model has their defaults. A file of that name is replaced in one step.
-        """
-        check_is_fitted(self)
-        write_model_file(path, self)
-
-    @classmethod
-    def load(cls, path: FileName, mmap: bool = True) -> Self:
-        """A saved model, on this machine or another; a file that is damaged is refused.
-
-        Parameters
-        ----------
-        path : path of a file that `save` wrote
-        mmap : bool
-            Map the file into memory instead of keeping a copy there: processes share it. It may be
-            replaced or deleted meanwhile, but not written into.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from diffpeaks import DensityPeaks
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     DensityPeaks(max_link=1.5).fit([[0.0], [1.0], [5.0]]).save(f"{folder}/line.model")
-        ...     model = DensityPeaks.load(f"{folder}/line.model")
-        >>> model.predict([[0.5], [5.5]]).tolist()
-        [0, 1]
-        """
-        return read_model_file(path, cls, mmap)
 
 
 def write_model_file(path: FileName, model: Any) -> None:
     """Write the file, whole or not at all; what a file cannot hold is refused by its name."""
     writer = _Writer()
     params = writer.params(model, "")
-    state = {name: writer.value(name, value) for name, value in _state(model).items()}
+    state = {name: vars(model)[name] for name in (*_OF_THE_INPUT, "_clustering") if name in vars(model)}
+    state = {name: writer.value(name, value) for name, value in state.items()}
     stored = {"kind": type(model).__name__, "params": params, "fitted": state}
     scalars = {"model": stored, "objects": writer.objects}
     write_array_file(path, MODEL, scalars, writer.arrays)
 
 
-def read_model_file(path: FileName, kind: type[Model], mmap: bool) -> Model:
+def read_model_file(path: FileName, kind: type[Any], mmap: bool) -> Any:
     """The fitted model, with arrays that are read-only."""
     scalars, arrays = read_array_file(path, MODEL, mmap, check=True)
     reader = _Reader(arrays)
@@ -114,18 +83,20 @@ def read_model_file(path: FileName, kind: type[Model], mmap: bool) -> Model:
         for stored in scalars["objects"]:
             reader.add_object(stored)
         model = kind(**reader.values(scalars["model"]["params"]))
-        vars(model).update(reader.values(scalars["model"]["fitted"]))
-        _check_sizes(model)
+        fitted = reader.values(scalars["model"]["fitted"])
+        clustering = fitted.pop("_clustering")
+        _check_sizes(clustering)
+        vars(model).update(fitted)
+        model._set(clustering)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise MODEL.damage(path, f"its values make no model of this diffpeaks ({error})") from error
     return model
 
 
-def _state(estimator: Any) -> dict[str, Any]:
-    """What an estimator has beside its parameters, without what it only keeps to be asked again."""
-    params = estimator.get_params(deep=False)
-    state = {name: value for name, value in vars(estimator).items() if name not in params}
-    return {name: value for name, value in state.items() if not name.startswith("_kept_")}
+def _state(density: GraphDensity) -> dict[str, Any]:
+    """What a fitted density has beside its parameters."""
+    params = density.get_params(deep=False)
+    return {name: value for name, value in vars(density).items() if name not in params}
 
 
 class _Writer:
@@ -254,19 +225,20 @@ class _Reader:
         return self._objects[content] if what == "object" else from_json(stored)
 
 
-def _check_sizes(model: Any) -> None:
+def _check_sizes(clustering: Clustering) -> None:
     """Refuse values that compiled loops would follow out of their arrays: they are checked nowhere else."""
-    n_samples, n_places = model.graph_.n_samples, model.density_estimator_.graph_.n_samples
-    _check_values({**vars(model.forest_), **_state(model)}, n_samples, n_samples)
-    _check_values(_state(model.density_estimator_), n_places, n_places)
-    places = model._places
+    landscape, density = clustering.landscape, clustering.landscape.estimator
+    places, n_places, n_samples = landscape.places, density.graph_.n_samples, landscape.points.n_samples
+    _check_values(_state(density), n_places, n_places)
     _check_values({"points": places.points, "first": places.first}, n_places, n_samples)
     _check_values({"number": places.number}, n_samples, n_places)
+    _check_values({**vars(clustering.forest), "labels": clustering.labels}, n_samples, n_samples)
+    _check_names("peaks", clustering.peaks, n_samples)
     _check_lengths({"weights": places.weights, "reach": places.reach}, n_places)
-    if (places.reach is None) != (model.smoothing_ is None):
+    if (places.reach is None) != (landscape.smoothing is None):
         raise ValueError("samples were moved, and their reach is missing, or the other way round")
-    walked = vars(model.density_estimator_).get("_reached", model.density_estimator_.graph_)
-    if model.cut_.flow_weight and len(walked.indices) != len(model.density_estimator_.graph_.indices):
+    walked = vars(density).get("_reached", density.graph_)
+    if clustering.cut.flow_weight and len(walked.indices) != len(density.graph_.indices):
         raise ValueError(f"the walk has {len(walked.indices)} entries, other than the graph")
 
 
@@ -283,10 +255,15 @@ def _check_values(of: dict[str, Any], size: int, n_named: int) -> None:
     """Arrays must have that size, and their integers must name one of so many, or none."""
     for name, values in of.items():
         found = getattr(values, "n_samples", size)
-        if isinstance(values, np.ndarray) and name not in _NOT_OF_SAMPLES:
+        if isinstance(values, np.ndarray):
             found = len(values) if values.ndim == 1 else 0
         if found != size:
             raise ValueError(f"{name} is for {found} samples instead of {size}")
-        numbers = values if isinstance(values, np.ndarray) and values.dtype.kind == "i" else np.empty(0)
-        if not np.all((numbers >= -1) & (numbers < n_named)):
-            raise ValueError(f"{name} names samples outside 0 .. {n_named - 1}")
+        if isinstance(values, np.ndarray) and values.dtype.kind == "i":
+            _check_names(name, values, n_named)
+
+
+def _check_names(name: str, numbers: Any, n_named: int) -> None:
+    """Integers must name one of so many, or none."""
+    if not np.all((numbers >= -1) & (numbers < n_named)):
+        raise ValueError(f"{name} names samples outside 0 .. {n_named - 1}")

@@ -77,9 +77,7 @@ def weighed_by_flow(
         recipe.usual_flow,
         *found.values(),
     )
-    weighed = replace(forest, **found)
-    vars(weighed)["hill"] = forest.hill  # links are the same
-    return weighed
+    return replace(forest, **found)
 
 
 def _log_of(density: NDArray[np.float64]) -> NDArray[np.float64]:

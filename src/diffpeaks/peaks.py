@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,8 @@ class PeakForest:
         The sample of the denser hill that is touched there; -1 where there is none.
     rank : array of shape (n_samples,)
         Position in the order of density: 0 is the densest sample.
+    hill : array of shape (n_samples,)
+        The root that the links of each sample lead to.
     """
 
     parent: NDArray[np.int32]
@@ -49,11 +50,7 @@ class PeakForest:
     saddle: NDArray[np.int32]
     crossing: NDArray[np.int32]
     rank: NDArray[np.int32]
-
-    @cached_property
-    def hill(self) -> NDArray[np.int32]:
-        """The root that the links of each sample lead to."""
-        return _ends_of(_with_own_ends(self.parent))
+    hill: NDArray[np.int32]
 
     @property
     def roots(self) -> NDArray[np.int64]:
@@ -95,7 +92,7 @@ def peak_forest(
         n_threads(n_jobs),
     )
     prominence = prominence_of(density, parent, saddle)
-    return PeakForest(parent, delta, prominence, saddle, crossing, rank)
+    return PeakForest(parent, delta, prominence, saddle, crossing, rank, hills_of(parent))
 
 
 def denser_neighbors(
@@ -131,7 +128,7 @@ def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbo
     roots = forest.roots
     parent, delta = forest.parent.copy(), forest.delta.copy()
     parent[roots], delta[roots] = points.nearest_denser(roots, forest.rank, n_neighbors)
-    return replace(forest, parent=parent, delta=delta)
+    return replace(forest, parent=parent, delta=delta, hill=hills_of(parent))
 
 
 def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
@@ -156,9 +153,9 @@ def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
     return labels_by_peak(ends[forest.hill] if are_roots else ends, forest.rank)
 
 
-def _with_own_ends(parent: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Links in which samples without a parent link to themselves."""
-    return np.where(parent == NO_POINT, np.arange(len(parent), dtype=np.int32), parent)
+def hills_of(parent: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The root that the links of each sample lead to."""
+    return _ends_of(np.where(parent == NO_POINT, np.arange(len(parent), dtype=np.int32), parent))
 
 
 def _ends_of(links: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -54,9 +54,8 @@ class RankedLinks:
         )
         saddle, crossing = self._of_samples(saddle), self._of_samples(crossing)
         prominence = prominence_of(self._density, parent, saddle)
-        forest = PeakForest(parent, delta, prominence, saddle, crossing, self._rank)
-        vars(forest)["hill"] = self._order[hill][self._rank]  # known, so that no links are followed for it
-        return forest
+        hill = self._order[hill][self._rank]
+        return PeakForest(parent, delta, prominence, saddle, crossing, self._rank, hill)
 
     def _of_samples(self, ranks: NDArray[np.int32]) -> NDArray[np.int32]:
         """Ranks in the order of ranks as samples in the order of samples."""

@@ -51,7 +51,7 @@ def read_shown(given: argparse.Namespace) -> Shown:
     model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
     samples = _samples(given, model)
     captions = captions_of(given, samples)
-    points = samples.X if given.model is None else model._points
+    points = samples.X if given.model is None else model._landscape.points
     return Shown(model, samples, captions, map_of(given, samples, points, model.metric))
 
 
@@ -67,7 +67,7 @@ def _samples(given: argparse.Namespace, model: DensityPeaks) -> Samples:
 
 
 def _check_same_points(given: argparse.Namespace, model: DensityPeaks, X: Any) -> None:
-    points = model._points.searched()
+    points = model._landscape.points.searched()
     if X.shape != points.space.points.shape or not points.are_points(X, 0).all():
         raise ValueError(
             f"the points of {given.inputs} are not those of the model {given.model!r}, which has "

@@ -34,7 +34,7 @@ def _of_cut(cut: Cut, model: Any) -> tuple[list[str], list[str]]:
         return [], [f"peaks={list(cut.peaks)}"]
     if cut == model.cut_:
         return [], ["cut=model.cut_"]
-    if cut == model._cut(None, None, None):
+    if cut == model._landscape.automatic_cut:
         return [], []
     given = {name: getattr(cut, name) for name in RULES}
     if cut == Cut(**given):

@@ -106,22 +106,22 @@ class Desk:
         return Answer(packed_clustering(session, self._scene, about | {"code": code}), BINARY)
 
     def _packed_scene(self) -> Answer:
-        model = self.session.model
+        cuts = self.session.cuts
         with self._lock:
-            model.start_preparing()  # not before there is a page to look at
-            if not self._scene.is_exact and model.knows_delta:
-                self._scene = self._scene.with_exact_delta(model)
+            cuts.start_preparing()  # not before there is a page to look at
+            if not self._scene.is_exact and cuts.knows_delta:
+                self._scene = self._scene.with_exact_delta(self.session.model)
         about = self._about | {"is_pending": self._is_pending, "delta_note": _DELTA_NOTES[self._is_pending]}
         return Answer(self._scene.packed(about), BINARY)
 
     def _pending(self) -> Answer:
         """Whether it is worth asking for the scene again, later."""
-        return Answer.of_json({"is_pending": self.session.model.is_preparing})
+        return Answer.of_json({"is_pending": self.session.cuts.is_preparing})
 
     @property
     def _is_pending(self) -> bool:
-        model = self.session.model
-        return not self._scene.is_exact and (model.is_preparing or model.knows_delta)
+        cuts = self.session.cuts
+        return not self._scene.is_exact and (cuts.is_preparing or cuts.knows_delta)
 
     def _lasso(self, polygon: Any) -> None:
         found = self._scene.inside(polygon)

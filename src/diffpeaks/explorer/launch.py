@@ -123,7 +123,7 @@ def explore(
         raise TypeError(f"explore takes a fitted DensityPeaks, which has a cut to move, got {estimator!r}")
     check_is_fitted(estimator, "forest_")
     check_port(port)
-    coordinates = map_coordinates(estimator._points, map)
+    coordinates = map_coordinates(estimator._landscape.points, map)
     captions = Captions(len(coordinates)) if captions is None else captions
     if captions.n_samples != len(coordinates):
         raise ValueError(

@@ -16,7 +16,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._validation import check_integer, is_number
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.edits import Edit, Merge, Split
-from diffpeaks.explorer.clustering import Clustering, Cuts, KeepingPeaks
+from diffpeaks.explorer.clustering import Cuts, Shown
 from diffpeaks.noise import NoisePolicy
 
 MOST_STEPS_BACK = 200
@@ -52,13 +52,13 @@ class Session:
     """
 
     def __init__(self, model: DensityPeaks) -> None:
-        self.model = KeepingPeaks.of(model)
-        self._cuts = Cuts(self.model)
+        self.model = model
+        self.cuts = Cuts(model)
         self._history = History()
         self._kept = self._state = State(model.cut_, model._noise_policy())
         self._score: NDArray[np.float64] | None = None
         self.notes: list[str] = []
-        self.now = self._cuts.clustering(self._state.cut, self._state.policy, ())
+        self.now = self.cuts.shown(self._state.cut, self._state.policy, ())
 
     @property
     def state(self) -> State:
@@ -67,7 +67,7 @@ class Session:
     @property
     def automatic(self) -> Cut:
         """The cut that is chosen from the data."""
-        return self.model._cut(None, None, None)
+        return self.cuts.landscape.automatic_cut
 
     def set_rule(self, name: str, value: float | None, keep: bool = True) -> None:
         """One rule of the cut takes another value; None takes it away.
@@ -90,9 +90,8 @@ class Session:
     def set_score(self, least: float, keep: bool = True) -> None:
         """As many clusters as samples have that density x delta, or a larger one."""
         if self._score is None:
-            complete = self.model._complete_forest()
-            best = self.model._best_first()[1:]  # without the densest, a peak anyway
-            self._score = (self.model.density_[best] * complete.delta[best])[::-1]
+            best = self.cuts.forests.best_peaks_first()[1:]  # without the densest, a peak anyway
+            self._score = (self.model.density_[best] * self.cuts.landscape.complete_forest.delta[best])[::-1]
         n_above = len(self._score) - int(np.searchsorted(self._score, _bound("least", least)))
         self.set_rule("n_clusters", 1 + n_above, keep)
 
@@ -163,14 +162,14 @@ class Session:
             self._history.leave(self._kept)
             self._kept = self._state
 
-    def _with_edits(self, state: State, may_drop: bool) -> tuple[Clustering, tuple[Edit, ...]]:
+    def _with_edits(self, state: State, may_drop: bool) -> tuple[Shown, tuple[Edit, ...]]:
         if not may_drop:
-            return self._cuts.clustering(state.cut, state.policy, state.edits), state.edits
+            return self.cuts.shown(state.cut, state.policy, state.edits), state.edits
         kept: tuple[Edit, ...] = ()
-        now = self._cuts.clustering(state.cut, state.policy, ())
+        now = self.cuts.shown(state.cut, state.policy, ())
         for edit in state.edits:
             try:
-                now = self._cuts.clustering(state.cut, state.policy, (*kept, edit))
+                now = self.cuts.shown(state.cut, state.policy, (*kept, edit))
                 kept = (*kept, edit)
             except ValueError as error:
                 self.notes.append(f"dropped: {error}")
@@ -182,7 +181,7 @@ class Session:
         target.append(self._kept)
         self.notes = []
         self._kept = self._state = source.pop()
-        self.now = self._cuts.clustering(self._state.cut, self._state.policy, self._state.edits)
+        self.now = self.cuts.shown(self._state.cut, self._state.policy, self._state.edits)
 
 
 def _bound(name: str, value: Any) -> float:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks.explorer.clustering import KeepingPeaks
+from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.explorer.session import Session
 from diffpeaks.order import NO_POINT
 from diffpeaks.peaks import denser_neighbors
@@ -91,7 +91,7 @@ class Scene:
     link_range: tuple[float, float]
 
     @classmethod
-    def of(cls, model: KeepingPeaks, on_map: NDArray[Any], most: int = MOST_DRAWN) -> Self:
+    def of(cls, model: DensityPeaks, on_map: NDArray[Any], most: int = MOST_DRAWN) -> Self:
         rank, density = model.forest_.rank, model.density_
         delta = denser_neighbors(model.graph_, rank)[1]
         roots = np.flatnonzero(model.forest_.parent == NO_POINT)
@@ -100,9 +100,9 @@ class Scene:
         in_graph = np.column_stack([log_positions(density), log_positions(delta)]).astype(np.float32)
         return cls(on_map.astype(np.float32), in_graph, drawn, False, _range_of(delta))
 
-    def with_exact_delta(self, model: KeepingPeaks) -> Self:
+    def with_exact_delta(self, model: DensityPeaks) -> Self:
         """The same scene when the nearest denser sample of each hilltop has been found."""
-        delta = model._complete_forest().delta
+        delta = model.decision_graph()[1]
         in_graph = np.column_stack([self.in_graph[:, 0], log_positions(delta)]).astype(np.float32)
         return replace(self, in_graph=in_graph, is_exact=True, link_range=_range_of(delta))
 

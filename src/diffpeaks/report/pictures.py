@@ -52,7 +52,7 @@ def pictures_of(
 
 def _draw_decision(model: DensityPeaks, ax: Any) -> None:
     """A graph does not know how far the next denser sample of a hilltop is; it is drawn at the top."""
-    on_graph = isinstance(model._points, GivenGraph)
+    on_graph = isinstance(model._landscape.points, GivenGraph)
     delta = model.forest_.delta if on_graph else model.decision_graph()[1]
     DecisionGraphDisplay(model.density_, delta, model.peak_indices_).plot(ax=ax)
 

@@ -81,8 +81,8 @@ def write_report(
     if captions.n_samples != n_samples:
         raise ValueError(f"captions are for {captions.n_samples} samples, but the fit has {n_samples}")
     if coordinates is not None:
-        axis_names = axis_names or maps.axis_names(model._points, coordinates)
-        coordinates = maps.map_coordinates(model._points, coordinates)
+        axis_names = axis_names or maps.axis_names(model._landscape.points, coordinates)
+        coordinates = maps.map_coordinates(model._landscape.points, coordinates)
     members = members_of(model)
     page = _template().render(
         title=title,
