@@ -130,3 +130,14 @@ def test_functions_named_in_the_theory_exist(module, name):
 def test_every_baseline_is_in_the_table():
     table = BASELINES.split("| name in")[1].split("\n\n")[0]
     assert set(re.findall(r'`"([a-z-]+)"`', table)) == set(diffpeaks.baselines.BASELINES)
+
+
+def test_the_map_of_rooms_has_every_module_and_no_other():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rooms = text[text.index("| room |") : text.index("Imports point downward only")].splitlines()[2:]
+    firsts = [row.split("|")[1] for row in rooms if row]
+    named = {name for first in firsts for name in re.findall(r"`(\w+\.py|\w+/)`", first)}
+    package = ROOT / "src" / "diffpeaks"
+    entries = {path.name + "/" * path.is_dir() for path in package.iterdir() if path.name[:2] != "__"}
+    is_module = {entry for entry in entries if entry.endswith((".py", "/")) and entry != "_native.pyi"}
+    assert named - {"native/"} == is_module
