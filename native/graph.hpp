@@ -94,20 +94,6 @@ Index some_asymmetric(const Rows& graph, const Real* distances, double tolerance
     return found;
 }
 
-// Which entries go both ways: the row of the neighbour lists the point too.
-inline void mark_mutual(const Rows& graph, bool* mutual, int n_threads) {
-    parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
-        for (std::int64_t row = first; row < last; ++row) {
-            for (Offset e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
-                const Index point = graph.indices[e];
-                const Index* begin = graph.indices + graph.indptr[point];
-                const Index* end = graph.indices + graph.indptr[point + 1];
-                mutual[e] = std::find(begin, end, static_cast<Index>(row)) != end;
-            }
-        }
-    });
-}
-
 // Points with a neighbour of another label nearer than max_link, whichever of the two lists the other.
 template <class Real>
 void mark_border(const Rows& graph, const Real* distances, double max_link, const Index* labels, bool* border) {

@@ -15,6 +15,7 @@ using namespace diffpeaks;
 namespace diffpeaks {
 void bind_cells(nb::module_& m);
 void bind_tree(nb::module_& m);
+void bind_walk(nb::module_& m);
 }  // namespace diffpeaks
 
 static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
@@ -150,6 +151,7 @@ NB_MODULE(_native, m) {
     bind_for<double>(m);
     bind_cells(m);
     bind_tree(m);
+    bind_walk(m);
     m.def(
         "observe_loops",
         [](nb::callable tell, double seconds) {
@@ -164,12 +166,6 @@ NB_MODULE(_native, m) {
             first_denser(rows_of(indptr, indices), rank.data(), position.data(), n_threads);
         },
         array("indptr"), array("indices"), array("rank"), array("position"), nb::arg("n_threads"), Released());
-    m.def(
-        "mark_mutual",
-        [](In<Offset> indptr, In<Index> indices, Out<bool> mutual, int n_threads) {
-            mark_mutual(rows_of(indptr, indices), mutual.data(), n_threads);
-        },
-        array("indptr"), array("indices"), array("mutual"), nb::arg("n_threads"), Released());
     m.def(
         "follow_links",
         [](In<Index> links, Out<Index> ends) {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,8 +28,8 @@ void on_threads(std::int64_t n_workers, Body body) {
     std::int64_t started = 1;
     try {
         for (; started < n_workers; ++started) threads.emplace_back(run, started);
-    } catch (const std::system_error&) {
-        // the system gives no more threads: this one does the rest of the work
+    } catch (const std::exception&) {
+        // the system gives no more threads, or no memory for them: this one does the rest of the work
     }
     run(0);
     for (std::int64_t worker = started; worker < n_workers; ++worker) run(worker);

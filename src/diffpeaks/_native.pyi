@@ -113,7 +113,6 @@ def rank_distances(
 def shared_counts(
     indptr: Offset, indices: Index, min_shared: int, counts: NDArray[np.float64], n_threads: int
 ) -> None: ...
-def mark_mutual(indptr: Offset, indices: Index, mutual: Mask, n_threads: int) -> None: ...
 def mark_border(
     indptr: Offset, indices: Index, distances: Real, max_link: float, labels: Index, border: Mask
 ) -> None: ...
@@ -254,3 +253,55 @@ class PackedCells:
         measure: Measure,
         n_threads: int,
     ) -> tuple[Offset, Index, Real]: ...
+
+def squared_ratios(
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    by_row: NDArray[np.float64],
+    by_entry: NDArray[np.float64],
+    ratios: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
+def row_spreads(
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    fewest: int,
+    least: float,
+    spreads: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
+def normalize_rows(
+    indptr: Offset, values: NDArray[np.float64], sums: NDArray[np.float64], n_threads: int
+) -> None: ...
+def send_mass(
+    indptr: Offset,
+    indices: Index,
+    chances: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    arriving: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
+def count_links(
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    nearest: Offset,
+    within: Offset,
+    reach: Real,
+    counts: Offset,
+    n_threads: int,
+) -> None: ...
+def fill_links(
+    indptr: Offset,
+    indices: Index,
+    distances: Real,
+    nearest: Offset,
+    within: Offset,
+    reach: Real,
+    starts: Offset,
+    linked: Index,
+    lengths: Real,
+    n_threads: int,
+) -> None: ...

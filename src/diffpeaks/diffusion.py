@@ -13,6 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from diffpeaks._native import normalize_rows, send_mass
+from diffpeaks._validation import n_threads
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.progress import stage
 from diffpeaks.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
@@ -47,14 +49,14 @@ def row_sums(graph: NeighborGraph, weights: NDArray[np.float64]) -> NDArray[np.f
 
 
 def transition(
-    graph: NeighborGraph, weights: NDArray[np.float64], overwrite_weights: bool = False
+    graph: NeighborGraph,
+    weights: NDArray[np.float64],
+    overwrite_weights: bool = False,
+    n_jobs: int | None = None,
 ) -> sp.csr_array:
     """P: each row of weights divided by its sum."""
-    volume = row_sums(graph, weights)
-    probabilities = weights if overwrite_weights else np.empty_like(weights)
-    for rows, entries in graph.blocks():
-        lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
-        np.divide(weights[entries], np.repeat(volume[rows], lengths), out=probabilities[entries])
+    probabilities = weights if overwrite_weights else weights.copy()
+    normalize_rows(graph.indptr, probabilities, np.empty(graph.n_samples), n_threads(n_jobs))
     return csr(graph, probabilities)
 
 
@@ -84,6 +86,7 @@ def diffuse(
     steps: int = 1,
     teleport: float = 0.0,
     weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """The density after some steps of the walk, from the uniform start by default.
 
@@ -93,12 +96,14 @@ def diffuse(
     """
     start = np.ones(transition.shape[0]) if weights is None else weights
     density = start if density is None else density
-    backward = transition.T
+    indptr = transition.indptr.astype(np.int64, copy=False)
     with stage("steps", steps) as done:
         for _ in range(steps):
-            density = backward @ density
+            arriving = np.empty(len(start))
+            send_mass(indptr, transition.indices, transition.data, density, arriving, n_threads(n_jobs))
+            density = arriving
             if teleport:
-                density = (1 - teleport) * density + np.multiply.outer(start, teleport * density.mean(axis=0))
+                density = (1 - teleport) * density + teleport * density.mean() * start
             done(1)
     return density
 
@@ -108,9 +113,10 @@ def change(
     density: NDArray[np.float64],
     teleport: float = 0.0,
     weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
 ) -> float:
     """Mean absolute change of a density in one more step."""
-    return float(np.mean(np.abs(diffuse(transition, density, 1, teleport, weights) - density)))
+    return float(np.mean(np.abs(diffuse(transition, density, 1, teleport, weights, n_jobs) - density)))
 
 
 def reversible_limit(graph: NeighborGraph, weights: NDArray[np.float64]) -> Limit:

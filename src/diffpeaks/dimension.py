@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from diffpeaks._native import row_spreads
+from diffpeaks._validation import n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.recipes import DEFAULT, Recipe
 
@@ -13,7 +15,7 @@ FEWEST_NEIGHBORS = 4  # the sample itself counted, of which a dimension can be t
 _LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
 
 
-def intrinsic_dimension(graph: NeighborGraph, degree: int = 1) -> float:
+def intrinsic_dimension(graph: NeighborGraph, degree: int = 1, n_jobs: int | None = None) -> float:
     """The dimension in which neighbours become more with their length as they do here.
 
     It is the estimate of Levina and Bickel (2004), averaged over samples as MacKay and Ghahramani (2005) do.
@@ -25,18 +27,11 @@ def intrinsic_dimension(graph: NeighborGraph, degree: int = 1) -> float:
     degree : int
         The power of a length that its distances are.
     """
-    spread, n_ratios = 0.0, 0
-    for rows, entries in graph.blocks():
-        indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
-        lengths = np.diff(indptr)
-        distances = graph.distances[entries].astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = distances / np.repeat(distances[indptr[1:] - 1], lengths)
-        ratio = np.nan_to_num(ratio, nan=1.0) ** (1 / degree)
-        ratio[indptr[:-1]] = 1.0  # of samples to themselves
-        ratio[np.repeat(lengths < FEWEST_NEIGHBORS, lengths)] = 1.0
-        spread -= float(np.log(np.maximum(ratio, _LEAST_RATIO)).sum())
-        n_ratios += int(np.maximum(lengths - (FEWEST_NEIGHBORS - 1), 0).sum())
+    spreads = np.empty(graph.n_samples)
+    rows = graph.indptr, graph.indices, graph.distances
+    row_spreads(*rows, FEWEST_NEIGHBORS, _LEAST_RATIO**degree, spreads, n_threads(n_jobs))
+    spread = float(spreads.sum()) / degree
+    n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
     return n_ratios / spread if spread > 0 else np.inf
 
 

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._validation import check_positive
+from diffpeaks._native import squared_ratios
+from diffpeaks._validation import check_positive, n_threads
 from diffpeaks.graph import NeighborGraph
 
+_BLOCK_ENTRIES = 1 << 17  # stay in the processor's cache while a kernel is computed
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
 
 # Each as a function of u = d^2 / bandwidth, computed in place. All are 1 at distance zero.
@@ -62,7 +64,10 @@ def self_tuning_bandwidth(graph: NeighborGraph, n_neighbors: int | None) -> Band
 
 
 def kernel_weights(
-    graph: NeighborGraph, kernel: Kernel = "gaussian", bandwidth: Bandwidth | float = 1.0
+    graph: NeighborGraph,
+    kernel: Kernel = "gaussian",
+    bandwidth: Bandwidth | float = 1.0,
+    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Weight of each entry of the graph; 1 for a point and its duplicates.
 
@@ -70,10 +75,9 @@ def kernel_weights(
     """
     if not isinstance(bandwidth, Bandwidth):
         bandwidth = bandwidth_of(graph, bandwidth)
-    weights = np.empty(len(graph.distances))
-    for _, entries, _, block in weight_blocks(graph, kernel, bandwidth):
-        weights[entries] = block
-    return weights
+    return row_weights(
+        graph.indptr, graph.indices, graph.distances, kernel, bandwidth.origin, bandwidth.target, n_jobs
+    )
 
 
 def weight_blocks(
@@ -83,31 +87,31 @@ def weight_blocks(
     for rows, entries in graph.blocks():
         lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
         owners = np.repeat(np.arange(rows.start, rows.stop), lengths)
-        weights = pair_weights(graph.distances[entries], kernel, bandwidth, owners, graph.indices[entries])
-        yield rows, entries, owners, weights
+        indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
+        origin = bandwidth.origin[rows] if isinstance(bandwidth.origin, np.ndarray) else bandwidth.origin
+        within = graph.indices[entries], graph.distances[entries]
+        yield rows, entries, owners, row_weights(indptr, *within, kernel, origin, bandwidth.target)
 
 
-def pair_weights(
+def row_weights(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
     distances: NDArray[Any],
     kernel: Kernel,
-    bandwidth: Bandwidth,
-    origins: NDArray[Any],
-    targets: NDArray[Any],
+    by_row: float | NDArray[np.float64],
+    by_entry: float | NDArray[np.float64],
+    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Weights of pairs (origin, target) at given distances."""
+    """Weights of the entries of rows; the root of a bandwidth is that of the row times that of the index."""
     if callable(kernel):
         return _checked(kernel(distances), distances)
-    scale = _at(bandwidth.origin, origins) * _at(bandwidth.target, targets)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.divide(distances, scale, dtype=np.float64)
-        if np.any(scale == 0):  # a point whose neighbours all coincide: they count, others do not
-            ratio[distances == 0] = 0
-        ratio *= ratio
-    return KERNELS[kernel](ratio)
-
-
-def _at(values: float | NDArray[np.float64], points: NDArray[Any]) -> Any:
-    return values[points] if isinstance(values, np.ndarray) else values
+    weights = np.empty(len(distances))
+    lengths = np.atleast_1d(by_row).astype(np.float64), np.atleast_1d(by_entry).astype(np.float64)
+    squared_ratios(indptr, indices, distances, *lengths, weights, n_threads(n_jobs))
+    for first in range(0, len(weights), _BLOCK_ENTRIES):
+        block = weights[first : first + _BLOCK_ENTRIES]
+        block[:] = KERNELS[kernel](block)
+    return weights
 
 
 def _checked(weights: Any, distances: NDArray[Any]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._native import first_denser, follow_links, mark_border, mark_mutual, merge_hills
+from diffpeaks._native import count_links, fill_links, first_denser, follow_links, mark_border, merge_hills
 from diffpeaks._validation import n_threads
 from diffpeaks.dimension import LinkShares
 from diffpeaks.graph import NeighborGraph
@@ -108,16 +108,18 @@ def denser_neighbors(
 
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = None) -> NeighborGraph:
-    """The nearest share of each row, and within the mutual share the neighbours that have it among theirs."""
+    """The nearest share of each row, and within the mutual share the neighbours that are as near to it."""
     if shares == (1.0, 1.0):
         return graph
-    near = graph.nearest_share(shares.mutual)
-    keep = np.empty(len(near.indices), bool)
-    mark_mutual(near.indptr, near.indices, keep, n_threads(n_jobs))
-    place = np.arange(len(near.indices)) - np.repeat(near.indptr[:-1], near.degrees)
-    keep |= place < np.repeat(share_of(graph.degrees, shares.nearest), near.degrees)
-    indptr = offsets(keep)[near.indptr]
-    return NeighborGraph(indptr, near.indices[keep], near.distances[keep], 1, 0.0, graph.search, graph.recall)
+    rows, threads = (graph.indptr, graph.indices, graph.distances), n_threads(n_jobs)
+    nearest, within = share_of(graph.degrees, shares.nearest), share_of(graph.degrees, shares.mutual)
+    which = nearest, within, graph.distances[graph.indptr[:-1] + within - 1]
+    counts = np.empty(graph.n_samples, np.int64)
+    count_links(*rows, *which, counts, threads)
+    indptr = offsets(counts)
+    linked, lengths = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], graph.distances.dtype)
+    fill_links(*rows, *which, indptr, linked, lengths, threads)
+    return NeighborGraph(indptr, linked, lengths, 1, 0.0, graph.search, graph.recall)
 
 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:

@@ -36,7 +36,7 @@ from diffpeaks.kernels import (
     bandwidth_of,
     kernel_weights,
     local_bandwidth,
-    pair_weights,
+    row_weights,
     self_tuning_bandwidth,
 )
 from diffpeaks.neighbors import GivenGraph, PointSet
@@ -165,15 +165,23 @@ class KernelDiffusion(GraphDensity):
                 )
             reversible = needs.radius is not None and not self.teleport
             return self._in_the_limit(reached, weights, reversible)
-        return self._after_steps(transition(reached, weights, overwrite_weights=True))
+        return self._after_steps(transition(reached, weights, overwrite_weights=True, n_jobs=self.n_jobs))
+
+    @property
+    def residual_(self) -> float:
+        """Mean absolute change of the density in one more step."""
+        if self._residual is not None:
+            return self._residual
+        mass = self.density_ if self._weights is None else self.density_ * self._weights
+        return change(self.walk(), mass, self._fitted_teleport, self._weights, self.n_jobs)
 
     def walk(self) -> Any:
         """The matrix of the chances to go from one sample to another, as scipy has it."""
-        return transition(self._reached, self._kernel_weights(), overwrite_weights=True)
+        return transition(self._reached, self._kernel_weights(), overwrite_weights=True, n_jobs=self.n_jobs)
 
     def _kernel_weights(self) -> NDArray[np.float64]:
         """Weights of the fitted kernel; a heavy neighbour counts as often as it weighs."""
-        weights = kernel_weights(self._reached, self._fitted_kernel, self._bandwidth)
+        weights = kernel_weights(self._reached, self._fitted_kernel, self._bandwidth, self.n_jobs)
         if self._weights is not None:
             weights *= self._weights[self._reached.indices]
         return weights
@@ -187,9 +195,10 @@ class KernelDiffusion(GraphDensity):
 
     def _after_steps(self, walk: Any) -> NDArray[np.float64]:
         start = starting_mass(self._reached, self.start_power / self._points.degree, self._weights)
-        self._previous = diffuse(walk, start, int(self.steps) - 1, self.teleport, self._weights)
-        mass = diffuse(walk, self._previous, 1, self.teleport, self._weights)
-        self.residual_ = change(walk, mass, self.teleport, self._weights)
+        how = self.teleport, self._weights, self.n_jobs
+        self._previous = diffuse(walk, start, int(self.steps) - 1, *how)
+        mass = diffuse(walk, self._previous, 1, *how)
+        self._residual: float | None = None
         self.n_closed_classes_: int | None = None
         self.transient_share_: float | None = None
         return mass if self._weights is None else mass / self._weights
@@ -202,7 +211,7 @@ class KernelDiffusion(GraphDensity):
         else:
             end = limit(transition(graph, weights, overwrite_weights=True), self.teleport)
         self._previous = end.density
-        self.residual_ = end.residual
+        self._residual = end.residual
         self.n_closed_classes_ = end.n_closed_classes
         self.transient_share_ = end.transient_share
         return end.density
@@ -213,7 +222,8 @@ class KernelDiffusion(GraphDensity):
         found = points.within_of(X, self.radius_) if ball else points.reaching(X, self._reached.reach)
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
-        weights = pair_weights(found.distances, self._fitted_kernel, bandwidth, found.indices, owners)
+        scales = bandwidth.target, bandwidth.origin  # rows are new samples, entries are those of the fit
+        weights = row_weights(*found, self._fitted_kernel, *scales, self.n_jobs)
         arriving = weights * (self._previous / self._volume)[found.indices]
         density: NDArray[Any] = np.bincount(owners, arriving, minlength=X.shape[0])
         return (1 - self._fitted_teleport) * density + self._fitted_teleport
