@@ -16,10 +16,10 @@ from diffpeaks import (
     LocalContrast,
     NaiveDensity,
     SharedNeighborDensity,
-    _validation,
     neighbor_graph,
     plan,
 )
+from diffpeaks._base import validation
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 
 N = 60
@@ -240,7 +240,7 @@ ONE_BY_ONE = [
     (lambda: KernelDiffusion(kernel=lambda d: "soft").fit(X), "kernel|soft"),
     (lambda: DensityPeaks().recut(2), "DensityPeaks|not fitted"),
     (lambda: DensityPeaks().decision_graph(), "DensityPeaks|not fitted"),
-    (lambda: _validation.check_graph_size(2**31, 10), f"{2**31}|{2**31 - 1}|cluster a sample"),
+    (lambda: validation.check_graph_size(2**31, 10), f"{2**31}|{2**31 - 1}|cluster a sample"),
     (lambda: BY_GIVEN.fit(GRAPH).score_samples(X), "precomputed graph|fit on points"),
     (lambda: neighbor_graph(X, 3, metric="canberra", search="tree"), "search='tree'|Minkowski|brute"),
     (lambda: minkowski({"p": 3}, search="tree"), "search='tree'|p = 1, 2 or infinity|brute"),
@@ -277,11 +277,11 @@ def test_refusal(call, words):
 @pytest.mark.parametrize("ask", [{"n_neighbors": 50}, {"n_neighbors": None, "radius": 100.0}])
 def test_graphs_too_large_for_memory_or_index(monkeypatch, search, ask):
     with pytest.raises(MemoryError, match=r"10,000,000,000,000,000 .* GiB; use a smaller n_neighbors"):
-        _validation.check_graph_size(10**9, 10**16)
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: 10_000)
+        validation.check_graph_size(10**9, 10**16)
+    monkeypatch.setattr(validation, "_physical_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"60 samples, \d+ each.*smaller n_neighbors or radius"):
         neighbor_graph(X, search=search, **ask)
-    monkeypatch.setattr(_validation, "MAX_SAMPLES", 10)
+    monkeypatch.setattr(validation, "MAX_SAMPLES", 10)
     with refuses("n_samples=60|10|split the data"):
         neighbor_graph(X, search=search, **ask)
 

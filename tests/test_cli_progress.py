@@ -14,7 +14,7 @@ from clouds import general_position
 from diffpeaks.cli import main
 from diffpeaks.commands import progress
 from diffpeaks.progress import Progress
-from diffpeaks.progress_lines import Lines
+from diffpeaks.progress.lines import Lines
 
 X = general_position(0, 150)
 COMMAND = [sys.executable, "-c", "import sys; from diffpeaks.cli import main; sys.exit(main())"]

@@ -11,7 +11,7 @@ from PIL import Image
 
 from diffpeaks import DensityPeaks
 from diffpeaks.cli import main
-from diffpeaks.members import members_of
+from diffpeaks.results.members import members_of
 
 X = general_position(3, 120, 3)
 NAMES = [f"s{i:03d}" for i in range(len(X))]

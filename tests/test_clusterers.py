@@ -13,7 +13,7 @@ from sklearn.cluster import DBSCAN
 from sklearn.datasets import load_iris, make_blobs, make_moons
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, NaiveDensity, neighbor_graph
-from diffpeaks.dimension import intrinsic_dimension
+from diffpeaks.graph.dimension import intrinsic_dimension
 from diffpeaks.metrics import bcubed_scores
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from refusals import refuses
 from sklearn.exceptions import NotFittedError
 
-from diffpeaks import DensityPeaks, NaiveDensity, confidence, neighbor_graph
+from diffpeaks import DensityPeaks, NaiveDensity, neighbor_graph
+from diffpeaks.results import confidence
 
 
 @st.composite
@@ -80,7 +81,7 @@ def test_blocks_change_nothing(monkeypatch):
     model = DensityPeaks(n_clusters=4, halo=True).fit(general_position(0, 150))
     arguments = (model.graph_, model.labels_, 4)
     whole = confidence.memberships(*arguments, top=2)
-    monkeypatch.setattr("diffpeaks.rows._BLOCK_ENTRIES", 50)
+    monkeypatch.setattr("diffpeaks.graph.rows._BLOCK_ENTRIES", 50)
     parts = confidence.memberships(*arguments, top=2)
     np.testing.assert_array_equal(parts.toarray(), whole.toarray())
     np.testing.assert_array_equal(confidence.probabilities(*arguments), model.probabilities_)

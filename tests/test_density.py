@@ -18,7 +18,7 @@ from diffpeaks import (
     neighbor_graph,
 )
 from diffpeaks.density import PAPER_DENSITIES
-from diffpeaks.kernels import KERNELS, kernel_weights
+from diffpeaks.density.kernels import KERNELS, kernel_weights
 
 steps_and_teleport = st.sampled_from([(1, 0.0), (2, 0.0), (7, 0.0), (3, 0.2), (np.inf, 0.1), (np.inf, 0.9)])
 kernel_names = st.sampled_from(list(KERNELS))

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import ConvergenceError, DensityPeaks, KernelDiffusion, neighbor_graph
-from diffpeaks.diffusion import diffuse, limit, reversible_limit, transition
-from diffpeaks.kernels import KERNELS, kernel_weights, local_bandwidth
+from diffpeaks.density.diffusion import diffuse, limit, reversible_limit, transition
+from diffpeaks.density.kernels import KERNELS, kernel_weights, local_bandwidth
 
 seeds = st.integers(0, 2**32 - 1)
 kernel_names = st.sampled_from(list(KERNELS))
@@ -62,7 +62,7 @@ def test_closed_form_equals_iteration_and_the_general_solution(case):
 
 @pytest.mark.parametrize("radius", [None, 1.0])
 def test_a_limit_too_large_to_solve_is_refused(monkeypatch, radius):
-    monkeypatch.setattr("diffpeaks.diffusion.MAX_LIMIT_ENTRIES", 100)
+    monkeypatch.setattr("diffpeaks.density.diffusion.MAX_LIMIT_ENTRIES", 100)
     with pytest.raises(ValueError, match=r"at most 100 graph entries.*finitely many steps"):
         KernelDiffusion(8, radius, steps=np.inf).fit(general_position(0))
 

@@ -12,8 +12,8 @@ from refusals import refuses
 from sklearn.exceptions import NotFittedError
 
 from diffpeaks import DensityPeaks
-from diffpeaks.explanation import Reason
-from diffpeaks.peaks import complete_forest, peak_forest
+from diffpeaks.forest.peaks import complete_forest, peak_forest
+from diffpeaks.results.explanation import Reason
 
 CUTS = [{}, {"n_clusters": 2}, {"max_link": 1.1}, {"min_prominence": 0.6}]
 

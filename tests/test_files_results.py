@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from point_files import X, check_refused
 
-from diffpeaks._files import replacing
+from diffpeaks._base.files import replacing
 from diffpeaks.files import Choice, check_destination, read_column, write_results
 
 RESULTS = {

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from clouds import general_position, rows_of
 
-from diffpeaks import NeighborGraph, _frozen, neighbor_graph
+from diffpeaks import NeighborGraph, neighbor_graph
+from diffpeaks._base import frozen as _frozen
 from diffpeaks.neighbors.choice import SEARCHES
 
 
@@ -41,7 +42,7 @@ def test_made_by_hand_it_is_taken_at_its_word():
 
 def test_blocks_cover_all_rows_once(monkeypatch):
     graph = neighbor_graph(general_position(0), radius=1.0)
-    monkeypatch.setattr("diffpeaks.rows._BLOCK_ENTRIES", 20)
+    monkeypatch.setattr("diffpeaks.graph.rows._BLOCK_ENTRIES", 20)
     blocks = list(graph.blocks())
     assert [rows.start for rows, _ in blocks[1:]] == [rows.stop for rows, _ in blocks[:-1]]
     assert (blocks[0][0].start, blocks[-1][0].stop) == (0, graph.n_samples)

@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 
-from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, NeighborGraph, graph_file, neighbor_graph
-from diffpeaks import _array_file as container
+from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, NeighborGraph, neighbor_graph
+from diffpeaks._base import array_file as container
+from diffpeaks.graph import graph_file
 
 X = general_position(0, 40)
 GRAPH = neighbor_graph(X, 6)
@@ -247,7 +248,7 @@ def test_an_interruption_leaves_the_old_file(path, monkeypatch, where, failure):
     def fail(*args):
         raise failure
 
-    monkeypatch.setattr(f"diffpeaks._array_file.{where}", fail)
+    monkeypatch.setattr(f"diffpeaks._base.array_file.{where}", fail)
     with pytest.raises((KeyboardInterrupt, OSError)):
         neighbor_graph(X, 9).save(path)
     monkeypatch.undo()

@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 from test_peaks import hilly, max_links
 
 from diffpeaks import DensityPeaks
-from diffpeaks.hierarchy import Hierarchy
-from diffpeaks.peaks import peak_forest
+from diffpeaks.forest.peaks import peak_forest
+from diffpeaks.results.hierarchy import Hierarchy
 
 THRESHOLDS = [0.0, 0.1, 0.5, 1.0, 2.0, np.inf]
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, neighbor_graph
 from diffpeaks.datasets import make_faces
-from diffpeaks.isolation import isolation_by
+from diffpeaks.forest.isolation import isolation_by
 from diffpeaks.metrics import bcubed_scores
 
 FACES, PEOPLE = make_faces(2000, n_features=64, singleton_share=0.3, random_state=0)

@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import neighbor_graph
-from diffpeaks.kernels import KERNELS, bandwidth_of, kernel_weights, local_bandwidth, self_tuning_bandwidth
+from diffpeaks.density.kernels import (
+    KERNELS,
+    bandwidth_of,
+    kernel_weights,
+    local_bandwidth,
+    self_tuning_bandwidth,
+)
 
 kernels = pytest.mark.parametrize("kernel", list(KERNELS))
 
@@ -71,5 +77,5 @@ def test_a_callable_gets_distances():
 def test_blocks_do_not_show(monkeypatch):
     graph = neighbor_graph(general_position(0), 5)
     whole = kernel_weights(graph, "gaussian", local_bandwidth(graph))
-    monkeypatch.setattr("diffpeaks.rows._BLOCK_ENTRIES", 7)
+    monkeypatch.setattr("diffpeaks.graph.rows._BLOCK_ENTRIES", 7)
     np.testing.assert_array_equal(kernel_weights(graph, "gaussian", local_bandwidth(graph)), whole)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import DensityPeaks
-from diffpeaks.members import Members, members_of
+from diffpeaks.results.members import Members, members_of
 
 SAMPLES = st.lists(
     st.tuples(

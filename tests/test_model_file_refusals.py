@@ -12,7 +12,7 @@ from clouds import general_position
 from refusals import refuses
 
 from diffpeaks import DensityPeaks, KernelDiffusion, NeighborGraph, neighbor_graph
-from diffpeaks import _array_file as container
+from diffpeaks._base import array_file as container
 
 X = general_position(0, 80)
 NEW = general_position(1, 40) + 0.4

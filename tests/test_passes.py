@@ -9,9 +9,9 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks
 from diffpeaks.cuts import Cut
-from diffpeaks.dimension import flow_weight_in
-from diffpeaks.passes import weighed_by_flow
-from diffpeaks.peaks import peak_labels
+from diffpeaks.forest.flow import weighed_by_flow
+from diffpeaks.forest.peaks import peak_labels
+from diffpeaks.graph.dimension import flow_weight_in
 from diffpeaks.recipes import DEFAULT
 
 
@@ -102,7 +102,6 @@ def test_without_weight_heights_alone_decide(seed):
         model._landscape.places,
         density.graph_,
         density.walk(),
-        Cut(),
     )
     for threshold in (0.1, 0.3, 0.5, 0.8, 1.2):
         roots = plain.roots

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import DensityPeaks, neighbor_graph
+from diffpeaks._base.order import density_order
 from diffpeaks.cuts import Cut, select_peaks
+from diffpeaks.forest.peaks import complete_forest, peak_forest, peak_labels, without_halo
 from diffpeaks.neighbors import searchable
-from diffpeaks.order import density_order
-from diffpeaks.peaks import complete_forest, peak_forest, peak_labels, without_halo
 
 max_links = st.sampled_from([np.inf, 3.0, 1.0])
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from refusals import refuses
 
 from diffpeaks import DensityPeaks, neighbor_graph
-from diffpeaks.dimension import LinkShares, link_shares
+from diffpeaks.density.places import Places
+from diffpeaks.forest.peaks import hill_links
+from diffpeaks.graph.dimension import LinkShares, link_shares
 from diffpeaks.neighbors import searchable
-from diffpeaks.peaks import hill_links
-from diffpeaks.places import Places
 from diffpeaks.recipes import DEFAULT
 
 COUNTS = st.lists(st.integers(1, 4), min_size=3, max_size=30)

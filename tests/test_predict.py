@@ -17,8 +17,8 @@ from diffpeaks import (
     DensityPeaks,
     KernelDiffusion,
     neighbor_graph,
-    prediction,
 )
+from diffpeaks.results import prediction
 
 METRICS = {
     "cosine": {},

@@ -8,7 +8,7 @@ import pytest
 
 from diffpeaks import neighbor_graph, progress
 from diffpeaks.progress import Progress, listening, stage
-from diffpeaks.progress_lines import duration, ended, running
+from diffpeaks.progress.lines import duration, ended, running
 
 
 def test_the_outermost_stage_is_told_and_parts_are_shares_of_it(monkeypatch):

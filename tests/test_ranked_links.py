@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import neighbor_graph
-from diffpeaks.peaks import peak_forest
-from diffpeaks.ranked_links import RankedLinks
+from diffpeaks.forest.peaks import peak_forest
+from diffpeaks.forest.ranked_links import RankedLinks
 
 
 @given(case=clouds_and_k(), levels=st.sampled_from([2, 5, 1000]), seed=st.integers(0, 2**32 - 1))

@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, neighbor_graph
 from diffpeaks.captions import Captions, OutsideFolderError, Pictures
-from diffpeaks.members import members_of
 from diffpeaks.report import content, pictures, write_report
 from diffpeaks.report.thumbnails import thumbnail
+from diffpeaks.results.members import members_of
 
 mpl.use("agg")
 

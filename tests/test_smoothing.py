@@ -10,8 +10,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.datasets import make_faces
-from diffpeaks.dimension import intrinsic_dimension, share_kept
-from diffpeaks.smoothing import smoothed_samples
+from diffpeaks.density.smoothing import smoothed_samples
+from diffpeaks.graph.dimension import intrinsic_dimension, share_kept
 
 
 def blobs(n_samples=600, n_features=30, n_blobs=6, spread=0.8, seed=0):

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from clouds import general_position
 from scipy.sparse.csgraph import connected_components
 
-import diffpeaks.stationary as stationary
+import diffpeaks.density.stationary as stationary
 from diffpeaks import KernelDiffusion, neighbor_graph
-from diffpeaks.diffusion import row_sums, transition
-from diffpeaks.kernels import kernel_weights
-from diffpeaks.stationary import ConvergenceError, stationary_law
+from diffpeaks.density.diffusion import row_sums, transition
+from diffpeaks.density.kernels import kernel_weights
+from diffpeaks.density.stationary import ConvergenceError, stationary_law
 
 
 def far_from(law, expected):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from test_peaks import hilly
 
 from diffpeaks import DensityDBSCAN, DensityPeaks
+from diffpeaks._base.order import NOISE
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
-from diffpeaks.order import NOISE
 
 RULES = ["max_link", "n_clusters", "min_prominence"]
 classes = st.integers(1, 6)

@@ -28,13 +28,13 @@ CONSTANTS = {
 # what methods and attributes give back
 RESULTS = [
     "cuts.Cut",
-    "peaks.PeakForest",
-    "explanation.Explanation",
-    "explanation.Reason",
-    "hierarchy.Hierarchy",
-    "hierarchy.Merges",
-    "hierarchy.Scale",
-    "sweeps.Sweep",
+    "forest.peaks.PeakForest",
+    "results.explanation.Explanation",
+    "results.explanation.Reason",
+    "results.hierarchy.Hierarchy",
+    "results.hierarchy.Merges",
+    "results.hierarchy.Scale",
+    "results.sweeps.Sweep",
     "metrics.Scores",
     "plotting.density.Grid",
 ]

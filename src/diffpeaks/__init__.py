@@ -4,45 +4,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what `_HOMES` says, for readers of types
+    from diffpeaks._base.order import NOISE as NOISE
     from diffpeaks._density_dbscan import DensityDBSCAN as DensityDBSCAN
     from diffpeaks._density_peaks import DensityPeaks as DensityPeaks
     from diffpeaks.density import KernelDiffusion as KernelDiffusion
     from diffpeaks.density import LocalContrast as LocalContrast
     from diffpeaks.density import NaiveDensity as NaiveDensity
     from diffpeaks.density import SharedNeighborDensity as SharedNeighborDensity
-    from diffpeaks.edits import Merge as Merge
-    from diffpeaks.edits import Split as Split
-    from diffpeaks.edits import edited as edited
+    from diffpeaks.density.rescale import ReScale as ReScale
+    from diffpeaks.density.stationary import ConvergenceError as ConvergenceError
     from diffpeaks.explorer import explore as explore
     from diffpeaks.graph import NeighborGraph as NeighborGraph
     from diffpeaks.neighbors import ApproximateSearch as ApproximateSearch
     from diffpeaks.neighbors import neighbor_graph as neighbor_graph
     from diffpeaks.neighbors.plan import Plan as Plan
     from diffpeaks.neighbors.plan import plan as plan
-    from diffpeaks.order import NOISE as NOISE
-    from diffpeaks.rescale import ReScale as ReScale
-    from diffpeaks.stationary import ConvergenceError as ConvergenceError
+    from diffpeaks.results.edits import Merge as Merge
+    from diffpeaks.results.edits import Split as Split
+    from diffpeaks.results.edits import edited as edited
 
 __version__ = "0.1.0"
 
 # Public names and their rooms, which are imported when a name is first asked for: `diffpeaks --help` need not
 # wait for scikit-learn.
 _HOMES = {
-    "NOISE": "order",
+    "NOISE": "_base.order",
     "ApproximateSearch": "neighbors",
-    "ConvergenceError": "stationary",
+    "ConvergenceError": "density.stationary",
     "DensityDBSCAN": "_density_dbscan",
     "DensityPeaks": "_density_peaks",
     "KernelDiffusion": "density",
     "LocalContrast": "density",
-    "Merge": "edits",
+    "Merge": "results.edits",
     "NaiveDensity": "density",
     "NeighborGraph": "graph",
     "Plan": "neighbors.plan",
-    "ReScale": "rescale",
+    "ReScale": "density.rescale",
     "SharedNeighborDensity": "density",
-    "Split": "edits",
-    "edited": "edits",
+    "Split": "results.edits",
+    "edited": "results.edits",
     "explore": "explorer",
     "neighbor_graph": "neighbors",
     "plan": "neighbors.plan",

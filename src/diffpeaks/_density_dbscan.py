@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from diffpeaks._base.order import NOISE, density_order
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
+from diffpeaks.cuts.linking import core_labels
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
-from diffpeaks.dimension import intrinsic_dimension, link_shares
-from diffpeaks.isolation import isolation_of, longest_link
-from diffpeaks.linking import core_labels
-from diffpeaks.order import NOISE, density_order
-from diffpeaks.peaks import PeakForest, hill_links, peak_forest
-from diffpeaks.places import Places
-from diffpeaks.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
+from diffpeaks.density.places import Places
+from diffpeaks.forest.isolation import isolation_of, longest_link
+from diffpeaks.forest.peaks import PeakForest, hill_links, peak_forest
+from diffpeaks.graph.dimension import intrinsic_dimension, link_shares
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import DEFAULT, Recipe
-from diffpeaks.sweeps import Sweep, core_sweep
+from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
+from diffpeaks.results.sweeps import Sweep, core_sweep
 
 
 class DensityDBSCAN(ClusterMixin, BaseEstimator):

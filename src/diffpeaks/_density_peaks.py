@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
-from diffpeaks.clustering import Clustering, clustered
 from diffpeaks.cuts import RULES, Cut, check_one_of
+from diffpeaks.cuts.noise import FATES, NoisePolicy
 from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.dimension import WHOLE_ROWS, intrinsic_dimension, link_shares, start_power_in
-from diffpeaks.fitted_methods import FittedMethods
-from diffpeaks.isolation import Isolation, isolation_of
-from diffpeaks.landscape import Landscape
-from diffpeaks.noise import FATES, NoisePolicy
-from diffpeaks.places import Places
+from diffpeaks.density.places import Places
+from diffpeaks.density.smoothing import Smoothing, smoothed
+from diffpeaks.forest.isolation import Isolation, isolation_of
+from diffpeaks.graph.dimension import WHOLE_ROWS, intrinsic_dimension, link_shares, start_power_in
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import DEFAULT, Recipe
-from diffpeaks.smoothing import Smoothing, smoothed
+from diffpeaks.results.clustering import Clustering, clustered
+from diffpeaks.results.fitted_methods import FittedMethods
+from diffpeaks.results.landscape import Landscape
 
 
 class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):

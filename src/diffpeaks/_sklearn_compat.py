@@ -16,10 +16,10 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import validate_data
 
-from diffpeaks._validation import check_given
+from diffpeaks._base.validation import check_given
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import graph_from_tables, is_precomputed
-from diffpeaks.progress_lines import reported
+from diffpeaks.progress.lines import reported
 
 __all__ = [
     "Interval",

@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 
 from diffpeaks import ConvergenceError, neighbor_graph
+from diffpeaks._base.order import density_order
+from diffpeaks.cuts.linking import core_labels
 from diffpeaks.datasets import UCI_NAMES, load_uci
-from diffpeaks.linking import core_labels
+from diffpeaks.forest.peaks import peak_forest
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
-from diffpeaks.order import density_order
-from diffpeaks.peaks import peak_forest
-from diffpeaks.sweeps import core_sweep, link_sweep, peak_sweep, prominence_sweep
+from diffpeaks.results.sweeps import core_sweep, link_sweep, peak_sweep, prominence_sweep
 from diffpeaks_paper.definitions import (
     BORDER_QUANTILES,
     DENSITIES,

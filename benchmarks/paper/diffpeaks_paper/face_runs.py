@@ -11,9 +11,9 @@ from diffpeaks import (
     NaiveDensity,
     NeighborGraph,
 )
+from diffpeaks.forest.peaks import peak_forest
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
-from diffpeaks.peaks import peak_forest
-from diffpeaks.sweeps import link_sweep
+from diffpeaks.results.sweeps import link_sweep
 from diffpeaks_paper.definitions import (
     DENSITIES,
     FACE_BANDWIDTH,

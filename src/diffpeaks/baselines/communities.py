@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from diffpeaks._sklearn_compat import Interval, StrOptions
 from diffpeaks.baselines.base import GraphClusterer, check_cosines
+from diffpeaks.cuts.linking import component_labels
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph, csr
-from diffpeaks.linking import component_labels
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "n_neighbors": N_NEIGHBORS,

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from diffpeaks._sklearn_compat import Interval, StrOptions
 from diffpeaks.baselines.base import GraphClusterer, check_cosines
+from diffpeaks.cuts.linking import component_labels, components
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.linking import component_labels, components
 
 _ROUNDINGS = 16  # units in the last place of 1 - cosine that a dot product of equal vectors may lose
 

@@ -15,8 +15,8 @@ from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
-from diffpeaks.facts import cut_told, facts_of, neighbors_told, recall_told, smoothing_told
 from diffpeaks.files import Samples, check_destination, is_same_file, label_column, write_results
+from diffpeaks.results.facts import cut_told, facts_of, neighbors_told, recall_told, smoothing_told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.summary import add_json, size, tell
+from diffpeaks.density.places import automatic_n_neighbors
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.plan import plan
-from diffpeaks.places import automatic_n_neighbors
 
 _MOST_GRAPHS = 3  # the peak of memory beside the points in whole fits, in sizes of their graphs
 

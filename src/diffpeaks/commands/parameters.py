@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._sklearn_compat import check_params
+from diffpeaks.cuts.noise import FATES
 from diffpeaks.density import PAPER_DENSITIES
 from diffpeaks.neighbors.choice import CHOICES, check_search
-from diffpeaks.noise import FATES
 
 
 def _count_or_auto(text: str) -> int | str:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from diffpeaks._base.order import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.results import add_output, check_output, with_ids
 from diffpeaks.commands.summary import add_json, rounded, tell
 from diffpeaks.files import Samples, check_present, write_results
-from diffpeaks.order import NOISE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

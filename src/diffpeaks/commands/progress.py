@@ -6,7 +6,7 @@ import argparse
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
-from diffpeaks.progress_lines import printed
+from diffpeaks.progress.lines import printed
 
 _LASTING = 2.0  # seconds from which on a stage is worth a line in a log
 

@@ -16,9 +16,9 @@ from diffpeaks.commands.parameters import add_parameters
 from diffpeaks.commands.progress import add_quiet, progress_shown
 from diffpeaks.commands.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.commands.summary import add_json, rounded, size, tell
-from diffpeaks.facts import facts_of
 from diffpeaks.files import check_destination
 from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
+from diffpeaks.results.facts import facts_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

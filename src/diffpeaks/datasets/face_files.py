@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._validation import some_of
+from diffpeaks._base.validation import some_of
 from diffpeaks.datasets._checks import check_integer
 from diffpeaks.datasets.labeled import LabeledData
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from diffpeaks._files import replacing
+from diffpeaks._base.files import replacing
 from diffpeaks.datasets._checks import check_integer, check_interval
 from diffpeaks.datasets.face_files import features_path, labels_path, unit_rows
 

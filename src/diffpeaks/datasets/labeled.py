@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._files import replacing
+from diffpeaks._base.files import replacing
 
 LABEL = "label"  # the header of the column of classes
 

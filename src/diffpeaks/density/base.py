@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from diffpeaks._base.validation import check_n_neighbors, check_radius
 from diffpeaks._sklearn_compat import Interval, validated, whole_fit, with_input_tags
-from diffpeaks._validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet, check_features, searchable
 from diffpeaks.progress import loop_stage

@@ -19,7 +19,7 @@ from diffpeaks.density.base import (
     settled_radius,
 )
 from diffpeaks.density.counting import RADIUS
-from diffpeaks.diffusion import (
+from diffpeaks.density.diffusion import (
     change,
     diffuse,
     limit,
@@ -28,8 +28,7 @@ from diffpeaks.diffusion import (
     starting_mass,
     transition,
 )
-from diffpeaks.graph import NeighborGraph
-from diffpeaks.kernels import (
+from diffpeaks.density.kernels import (
     KERNELS,
     Bandwidth,
     Kernel,
@@ -39,6 +38,7 @@ from diffpeaks.kernels import (
     row_weights,
     self_tuning_bandwidth,
 )
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.neighbors.contract import Neighbors
 

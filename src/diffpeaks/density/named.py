@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from diffpeaks._validation import check_density
+from diffpeaks._base.validation import check_density
 from diffpeaks.density.base import GraphDensity, Needs, settled_n_neighbors
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import n_threads
 from diffpeaks._native import shared_counts
 from diffpeaks._sklearn_compat import Interval, StrOptions
-from diffpeaks._validation import n_threads
 from diffpeaks.density.base import (
     N_NEIGHBORS,
     OWN_SEARCH_CONSTRAINTS,

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.order import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._sklearn_compat import check_params
-from diffpeaks.clustering import Clustering, clustered
 from diffpeaks.cuts import RULES, Cut
-from diffpeaks.edits import Edit, densest_members, edited
-from diffpeaks.landscape import Landscape
-from diffpeaks.noise import NoisePolicy
-from diffpeaks.order import NOISE
-from diffpeaks.peaks import PeakForest
-from diffpeaks.ranked_links import RankedLinks
+from diffpeaks.cuts.noise import NoisePolicy
+from diffpeaks.forest.peaks import PeakForest
+from diffpeaks.forest.ranked_links import RankedLinks
+from diffpeaks.results.clustering import Clustering, clustered
+from diffpeaks.results.edits import Edit, densest_members, edited
+from diffpeaks.results.landscape import Landscape
 
 FORESTS_KEPT = 6
 

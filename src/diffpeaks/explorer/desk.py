@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from diffpeaks._validation import check_integer
+from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import PICTURE_SUFFIXES, Captions
 from diffpeaks.explorer import words
 from diffpeaks.explorer.code import python_lines

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import check_integer, is_number
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks._validation import check_integer, is_number
 from diffpeaks.cuts import RULES, Cut
-from diffpeaks.edits import Edit, Merge, Split
+from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.explorer.clustering import Cuts, Shown
-from diffpeaks.noise import NoisePolicy
+from diffpeaks.results.edits import Edit, Merge, Split
 
 MOST_STEPS_BACK = 200
 POLICY = tuple(field.name for field in fields(NoisePolicy))

@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from diffpeaks._base.order import NO_POINT
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.explorer.session import Session
-from diffpeaks.order import NO_POINT
-from diffpeaks.peaks import denser_neighbors
+from diffpeaks.forest.peaks import denser_neighbors
 
 MOST_DRAWN = 200_000  # samples
 MOST_LISTED = 50_000  # clusters; the largest

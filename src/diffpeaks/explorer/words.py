@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diffpeaks._validation import check_integer
+from diffpeaks._base.order import NOISE
+from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import Captions
 from diffpeaks.cuts import RULES
-from diffpeaks.explanation import Explanation, Reason
 from diffpeaks.explorer.session import POLICY, Session
 from diffpeaks.explorer.views import Scene
-from diffpeaks.facts import counted
-from diffpeaks.order import NOISE
+from diffpeaks.results.explanation import Explanation, Reason
+from diffpeaks.results.facts import counted
 
 _REASONS = {
     Reason.PEAK: "the peak of its cluster",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from diffpeaks._files import check_replaceable, replacing
+from diffpeaks._base.files import check_replaceable, replacing
 from diffpeaks.files.contract import STANDARD_INPUT, Results
 from diffpeaks.files.formats import FORMATS, format_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks._validation import check_finite, check_given, check_memory_limit, n_threads
+from diffpeaks._base.validation import check_finite, check_given, check_memory_limit, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cell_search import ApproximateSearch
 from diffpeaks.neighbors.choice import check_search
@@ -17,7 +17,7 @@ from diffpeaks.neighbors.points import GivenGraph, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
 from diffpeaks.progress import Callback, stage
-from diffpeaks.progress_lines import reported
+from diffpeaks.progress.lines import reported
 
 __all__ = [
     "ApproximateSearch",

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import keep_nearest
-from diffpeaks._validation import check_graph_size
+from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.contract import (
     ROUNDING,
@@ -24,7 +25,6 @@ from diffpeaks.neighbors.contract import (
     first_of_rows,
 )
 from diffpeaks.progress import stage
-from diffpeaks.rows import offsets
 
 _BLOCK_BYTES = 1 << 29  # of all threads together
 _BYTES_PER_ENTRY = 64  # a value, and what selects among values where all of them are ties

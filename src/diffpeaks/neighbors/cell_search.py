@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import sort_rows
-from diffpeaks._validation import check_graph_size
 from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.calibration import SAMPLE, CalibratedJoin
 from diffpeaks.neighbors.cells import NO_CELL, SAMPLE_PER_CELL, members_by_cell

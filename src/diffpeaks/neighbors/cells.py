@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.order import NO_POINT
 from diffpeaks._native import (
     PANEL_WIDTH,
     PackedCells,
@@ -15,11 +16,10 @@ from diffpeaks._native import (
     QueriesDoubleAlong,
     QueriesFloat,
 )
+from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.contract import Measure
 from diffpeaks.neighbors.coordinates import NO_TAILS, Coordinates, padded
 from diffpeaks.neighbors.kernel import kernel_name
-from diffpeaks.order import NO_POINT
-from diffpeaks.rows import offsets
 
 SAMPLE_PER_CELL = 16
 _ROUNDS = 2

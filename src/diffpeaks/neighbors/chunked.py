@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import sort_rows
+from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Search, Space
 from diffpeaks.progress import stage
-from diffpeaks.rows import offsets
 
 
 def bytes_for_merging(n_neighbors: int, dtype: Any) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.rows import offsets
+from diffpeaks.graph.rows import offsets
 
 if TYPE_CHECKING:
     from diffpeaks.neighbors.locations import Locations

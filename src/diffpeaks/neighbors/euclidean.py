@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import check_scale, some_of
 from diffpeaks._native import pair_distances, sort_rows
-from diffpeaks._validation import check_scale, some_of
 from diffpeaks.neighbors.contract import Measure, Neighbors, copied_bytes, like, pair_blocks
 from diffpeaks.neighbors.locations import Locations, equal_rows
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._frozen import freeze
+from diffpeaks._base.frozen import freeze
+from diffpeaks._base.validation import check_graph_size, check_n_neighbors, some_of
 from diffpeaks._native import move_self_first
-from diffpeaks._validation import check_graph_size, check_n_neighbors, some_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.contract import Neighbors, Space
 from diffpeaks.progress import stage

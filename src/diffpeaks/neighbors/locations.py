@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import n_threads
 from diffpeaks._native import first_equal, sort_rows
-from diffpeaks._validation import n_threads
+from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.contract import Neighbors, first_of_rows
-from diffpeaks.rows import offsets
 
 _BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._validation import is_number, some_of
+from diffpeaks._base.validation import is_number, some_of
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 
 # Parameters of metrics; those that are not named here take weights of the features alone.

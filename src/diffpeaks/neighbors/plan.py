@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._validation import check_graph_size, check_n_neighbors, n_threads
+from diffpeaks._base.validation import check_graph_size, check_n_neighbors, n_threads
 from diffpeaks.neighbors.cell_search import bytes_for_cells
 from diffpeaks.neighbors.choice import AFFORDABLE, prefers_tree
 from diffpeaks.neighbors.euclidean import METRICS

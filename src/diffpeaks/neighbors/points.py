@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from diffpeaks._frozen import freeze
-from diffpeaks._native import move_self_first
-from diffpeaks._validation import (
+from diffpeaks._base.frozen import freeze
+from diffpeaks._base.order import NO_POINT
+from diffpeaks._base.validation import (
     check_graph_size,
     check_n_neighbors,
     check_radius,
     n_threads,
 )
+from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.choice import search_for
 from diffpeaks.neighbors.contract import Neighbors, Space, can_join, with_rows
-from diffpeaks.order import NO_POINT
 from diffpeaks.progress import stage
 
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent

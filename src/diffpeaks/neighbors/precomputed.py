@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from diffpeaks._base.validation import check_finite, check_given, check_graph_size, check_self_distances
 from diffpeaks._native import move_self_first, sort_rows
-from diffpeaks._validation import check_finite, check_given, check_graph_size, check_self_distances
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.spaces import MatrixSpace
 

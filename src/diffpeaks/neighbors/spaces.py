@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import check_distances, check_scale, is_self_rounding
 from diffpeaks._native import pair_distances, sort_rows
-from diffpeaks._validation import check_distances, check_scale, is_self_rounding
 from diffpeaks.neighbors.contract import (
     ROUNDING,
     Measure,

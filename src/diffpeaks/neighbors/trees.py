@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import kd_tree, sort_rows
-from diffpeaks._validation import check_graph_size
+from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, check_representable
 from diffpeaks.progress import loop_stage
-from diffpeaks.rows import offsets
 
 if TYPE_CHECKING:
     from diffpeaks._native import KDTree

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.facts import counted
 from diffpeaks.palette import NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import (
     Display,
@@ -20,6 +19,7 @@ from diffpeaks.plotting._style import (
     positive,
     scatter,
 )
+from diffpeaks.results.facts import counted
 
 
 @dataclass

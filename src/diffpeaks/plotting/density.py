@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._validation import check_density
-from diffpeaks.facts import counted
+from diffpeaks._base.order import NOISE
+from diffpeaks._base.validation import check_density
 from diffpeaks.maps import axis_names, map_coordinates
-from diffpeaks.order import NOISE
 from diffpeaks.palette import cluster_colors
 from diffpeaks.plotting._style import (
     MANY_SAMPLES,
@@ -23,6 +22,7 @@ from diffpeaks.plotting._style import (
     positive,
     scatter,
 )
+from diffpeaks.results.facts import counted
 
 _GRID_POINTS = 150  # along each axis
 _MOST_CONTOURS = 10

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.facts import counted
-from diffpeaks.hierarchy import Hierarchy
 from diffpeaks.palette import cluster_colors
 from diffpeaks.plotting._style import LINE_COLOR, Display, check_offers, size_in_points
+from diffpeaks.results.facts import counted
+from diffpeaks.results.hierarchy import Hierarchy
 
 
 def fitted_hierarchy(estimator: DensityPeaks, max_link: float | None, display: type[Display]) -> Hierarchy:

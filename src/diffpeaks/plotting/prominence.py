@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.order import NOISE
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.facts import counted
-from diffpeaks.order import NOISE
 from diffpeaks.palette import NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import (
     LINE_COLOR,
@@ -22,6 +21,7 @@ from diffpeaks.plotting._style import (
     scatter,
 )
 from diffpeaks.plotting.merge_tree import fitted_hierarchy, fitted_level
+from diffpeaks.results.facts import counted
 
 
 @dataclass

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from diffpeaks._base.order import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
-from diffpeaks.members import Members
-from diffpeaks.order import NOISE
 from diffpeaks.palette import css_color
 from diffpeaks.report.thumbnails import thumbnail
+from diffpeaks.results.members import Members
 
 MOST_ROWS = 1000  # of the table of clusters that are not shown in full
 _LONGEST_TEXT = 320  # characters

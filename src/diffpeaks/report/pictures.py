@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.members import Members
 from diffpeaks.neighbors import GivenGraph
 from diffpeaks.palette import cluster_colors, ink_on
 from diffpeaks.plotting import ClusterSizesDisplay, DecisionGraphDisplay, DensityDisplay, ProminenceDisplay
+from diffpeaks.results.members import Members
 
 _INK = "#010203"  # stands for the colour of the page's text, and is replaced by it
 MAP_NUMBERS = 24  # clusters whose numbers are written on the map

@@ -16,16 +16,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks import maps
+from diffpeaks._base.files import replacing
+from diffpeaks._base.validation import check_integer
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks._files import replacing
-from diffpeaks._validation import check_integer
 from diffpeaks.captions import Captions
-from diffpeaks.facts import counted, cut_told, facts_of, neighbors_told, recall_told, smoothing_told
-from diffpeaks.members import members_of
 from diffpeaks.palette import N_COLORS
 from diffpeaks.progress import stage
 from diffpeaks.report.content import Content, key_figures
 from diffpeaks.report.pictures import MAP_NUMBERS, pictures_of
+from diffpeaks.results.facts import counted, cut_told, facts_of, neighbors_told, recall_told, smoothing_told
+from diffpeaks.results.members import members_of
 
 N_CLUSTERS, N_MEMBERS = 50, 6
 _NEEDED = ("jinja2", "matplotlib", "PIL")

@@ -1,0 +1,5 @@
+"""How clusters are taken from hills: cuts, noise, and DBSCAN's linking."""
+
+from diffpeaks.cuts.cut import RULES, Cut, automatic_cut, best_peaks_first, check_one_of, select_peaks
+
+__all__ = ["RULES", "Cut", "automatic_cut", "best_peaks_first", "check_one_of", "select_peaks"]

@@ -1,0 +1,151 @@
+"""How clusters are taken from the forest: the rules, and the automatic choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._base.validation import check_integers
+from diffpeaks.forest.isolation import Isolation, longest_link
+from diffpeaks.forest.peaks import PeakForest
+from diffpeaks.graph.dimension import flow_weight_in
+from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.progress import stage
+from diffpeaks.recipes import DEFAULT, Recipe
+
+RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters are called
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Which samples are peaks.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        That many, with the largest density x delta.
+    max_link : float
+        No link is that long or longer.
+    min_prominence : float
+        No hill rises less above its saddle, in log density; with a `flow_weight` no hill is less apart.
+    peaks : tuple of int, optional
+        These samples, chosen by hand, in the place of all rules.
+    flow_weight : float
+        How much the flow of the walk over a saddle counts beside its height (`flow.weighed_by_flow`).
+    """
+
+    n_clusters: int | None = None
+    max_link: float = np.inf
+    min_prominence: float = 0.0
+    peaks: tuple[int, ...] | None = None
+    flow_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.peaks is not None and Cut() != replace(self, peaks=None):
+            raise ValueError(f"{self} has peaks and rules that choose them; give either")
+        weight: Any = self.flow_weight
+        if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
+            raise ValueError(f"flow_weight={weight!r} must be a finite number of at least 0")
+
+    @property
+    def is_of_all_samples(self) -> bool:
+        """Whether any sample may be a peak, and links are as long as need be, as in a complete forest."""
+        return self.n_clusters is not None or self.peaks is not None
+
+    @property
+    def longest_link(self) -> float:
+        """What a link must stay below; where any sample may be a peak, nothing."""
+        return np.inf if self.is_of_all_samples else self.max_link
+
+
+def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
+    """Refuse two ways to cut at once, and a cut that is none."""
+    if cut is not None and not isinstance(cut, Cut):
+        raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
+    by_rules = any(rule is not None for rule in rules)
+    if (cut is not None) + (peaks is not None) + by_rules > 1:
+        raise ValueError(
+            f"cut={cut} or peaks={peaks} comes with others; give either a cut or rules, or peaks"
+        )
+
+
+@stage("cut")
+def automatic_cut(
+    points: PointSet | GivenGraph,
+    isolation: Isolation,
+    dimension: float = np.inf,
+    random_state: object = None,
+    recipe: Recipe = DEFAULT,
+) -> Cut:
+    """Hills by their rise, and links against the distance of random pairs where far samples are strangers.
+
+    How much flow counts hangs on the dimension that the density was found in; infinity stands for none.
+    """
+    return Cut(
+        max_link=longest_link(points, isolation, recipe, random_state),
+        min_prominence=recipe.rise,
+        flow_weight=flow_weight_in(dimension, recipe),
+    )
+
+
+def select_peaks(
+    forest: PeakForest,
+    density: NDArray[np.float64],
+    cut: Cut,
+    best_first: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """The peaks that a cut leaves, densest first.
+
+    With `n_clusters` or `peaks` the forest must be complete; beside `n_clusters` the other rules say who may
+    be a peak. `best_first` are all samples by density x delta, where they are known.
+    """
+    if cut.peaks is not None:
+        return _given_peaks(cut.peaks, forest)
+    if cut.n_clusters is None:
+        roots = forest.roots
+        return roots[forest.prominence[roots] >= cut.min_prominence]
+    if cut.n_clusters > len(density):
+        raise ValueError(f"n_clusters={cut.n_clusters} is more than n_samples={len(density)}; ask for fewer")
+    may_be = np.ones(len(density), bool)
+    if np.isfinite(cut.max_link):
+        may_be &= forest.delta >= cut.max_link
+    if cut.min_prominence > 0:
+        may_be &= forest.prominence >= cut.min_prominence
+    n_candidates = np.count_nonzero(may_be)
+    if n_candidates < cut.n_clusters:
+        raise ValueError(
+            f"n_clusters={cut.n_clusters}, but only {n_candidates} of {len(density)} samples may be "
+            f"peaks with max_link={cut.max_link} and min_prominence={cut.min_prominence}; lower these "
+            "or n_clusters"
+        )
+    best_first = best_peaks_first(forest, density) if best_first is None else best_first
+    peaks = best_first[may_be[best_first]][: cut.n_clusters]
+    return peaks[np.argsort(forest.rank[peaks])]
+
+
+def _given_peaks(peaks: tuple[int, ...], forest: PeakForest) -> NDArray[np.int64]:
+    """Peaks that were chosen by hand, densest first."""
+    chosen = check_integers("peaks", np.array(peaks, dtype=None if len(peaks) else np.int64))
+    n_samples, densest = len(forest.rank), int(np.argmin(forest.rank))
+    outside = chosen[(chosen < 0) | (chosen >= n_samples)]
+    if len(outside):
+        raise ValueError(f"peaks name sample {outside[0]}; samples are 0 .. {n_samples - 1}")
+    if len(np.unique(chosen)) < len(chosen):
+        raise ValueError(f"peaks name a sample twice among {len(chosen)}; name each once")
+    if densest not in chosen:
+        raise ValueError(
+            f"peaks lack sample {densest}, the densest of all, which has no denser sample to follow; add it"
+        )
+    return chosen[np.argsort(forest.rank[chosen])].astype(np.int64)
+
+
+def best_peaks_first(forest: PeakForest, density: NDArray[np.float64]) -> NDArray[np.int64]:
+    """All samples by density x delta, largest first, then by density; the forest must be complete."""
+    score = np.full(len(density), np.inf)  # the densest sample has no delta and always is a peak
+    known = np.isfinite(forest.delta)
+    score[known] = density[known] * forest.delta[known]
+    return np.lexsort((forest.rank, -score))

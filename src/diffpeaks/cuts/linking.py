@@ -1,0 +1,62 @@
+"""Samples joined along the graph: the cores of DBSCAN on any density, or the ends of short links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._base.order import NO_POINT, labels_by_peak, rank_of
+from diffpeaks._native import first_denser, join_cores, join_within
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.progress import stage
+
+
+@stage("labels")
+def core_labels(
+    links: NeighborGraph,
+    core: NDArray[np.bool_],
+    order: NDArray[np.int32],
+    graph: NeighborGraph | None = None,
+) -> NDArray[np.int64]:
+    """Labels of core samples that are joined along links, in the order of peak density.
+
+    `order` has the densest sample first. A sample that is no core joins the nearest core in its row of the
+    graph, where one is given. The rest is noise.
+    """
+    component = np.empty(links.n_samples, np.int32)
+    join_cores(links.indptr, links.indices, core, component)
+    densest = np.empty_like(component)
+    densest[component[order[::-1]]] = order[::-1]  # the last to be written is the densest
+    peak = np.where(core, densest[component], np.int32(NO_POINT))
+    if graph is not None:
+        position = np.empty(graph.n_samples, np.int64)
+        # a core is to the others what a denser sample is in the forest: the first in the row is wanted
+        first_denser(graph.indptr, graph.indices, (~core).astype(np.int32), position, 1)
+        joins = position >= 0
+        peak[joins] = peak[graph.indices[position[joins]]]
+    return labels_by_peak(peak, rank_of(order))
+
+
+def components(
+    graph: NeighborGraph,
+    lengths: NDArray[Any],
+    max_length: float,
+    among: NDArray[np.bool_] | None = None,
+) -> NDArray[np.int32]:
+    """The first sample of each sample's component, where links of at most `max_length` join.
+
+    `lengths` has one value for each entry of the graph: its distances, or another measure of a link.
+    Samples outside `among` stay alone.
+    """
+    if among is None:
+        among = np.ones(graph.n_samples, bool)
+    component = np.empty(graph.n_samples, np.int32)
+    join_within(graph.indptr, graph.indices, lengths, float(max_length), among, component)
+    return component
+
+
+def component_labels(component: NDArray[Any]) -> NDArray[np.int64]:
+    """Labels 0, 1, ... in the order of the components' first samples."""
+    return np.unique(component, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,117 @@
+"""Samples that belong to no cluster: which they are, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._base.order import NO_POINT, NOISE
+from diffpeaks._native import follow_links
+from diffpeaks.forest.peaks import PeakForest
+from diffpeaks.neighbors import GivenGraph, PointSet
+
+FATES = {"keep", "assign", "singletons"}
+
+
+@dataclass(frozen=True)
+class NoisePolicy:
+    """Which samples are noise, and their fate.
+
+    Attributes
+    ----------
+    halo : bool
+        Samples below the densest border sample of their cluster are noise.
+    min_cluster_size : int
+        Samples of a cluster with fewer samples, its halo counted, are noise.
+    noise : {"keep", "assign", "singletons"}
+        Noise is labelled NOISE, joins the cluster that it reaches over denser samples, or makes clusters
+        of one sample.
+    """
+
+    halo: bool = False
+    min_cluster_size: int = 1
+    noise: str = "keep"
+
+
+class Noise(NamedTuple):
+    """Samples of clusters that are too small, and those of the halo."""
+
+    small: NDArray[np.bool_]
+    halo: NDArray[np.bool_]
+
+    @property
+    def samples(self) -> NDArray[np.bool_]:
+        return self.small | self.halo
+
+
+class Clusters(NamedTuple):
+    """A label for each sample, and the peak of each label."""
+
+    labels: NDArray[np.int64]
+    peaks: NDArray[np.int64]
+
+
+def noise_in(
+    labels: NDArray[np.int64], policy: NoisePolicy, without_halo: Callable[[], NDArray[np.int64]]
+) -> Noise:
+    """Which samples are noise; if the halo is, `without_halo` makes the labels in which it is NOISE."""
+    small = (np.bincount(labels) < policy.min_cluster_size)[labels]
+    return Noise(small, without_halo() == NOISE if policy.halo else np.zeros_like(small))
+
+
+def settled(
+    clusters: Clusters,
+    is_noise: NDArray[np.bool_],
+    fate: str,
+    rank: NDArray[np.int32],
+    links_out_of: Callable[[NDArray[np.bool_]], NDArray[np.int32]],
+) -> Clusters:
+    """The clusters whose peak is no noise, in the same order, and what becomes of the noise.
+
+    Singletons come after the clusters, in the order of density. Assigned noise follows `links_out_of` it.
+    """
+    remain = ~is_noise[clusters.peaks]
+    number = np.cumsum(remain) - 1
+    labels, peaks = np.where(is_noise, NOISE, number[clusters.labels]), clusters.peaks[remain]
+    if fate == "singletons":
+        alone = np.flatnonzero(is_noise)
+        alone = alone[np.argsort(rank[alone])]
+        labels[alone] = len(peaks) + np.arange(len(alone))
+        peaks = np.concatenate([peaks, alone])
+    elif fate == "assign" and is_noise.any():
+        links = links_out_of(is_noise)
+        ends = np.empty_like(links)
+        follow_links(links, ends)
+        labels = labels[ends]
+    return Clusters(labels, peaks)
+
+
+def links_out_of_noise(
+    is_noise: NDArray[np.bool_], complete: PeakForest, points: PointSet | GivenGraph, n_neighbors: int
+) -> NDArray[np.int32]:
+    """From noise to the nearest denser sample, however far; a sample of a cluster links to itself.
+
+    The densest sample of all has no denser one. If it is noise, it links to the nearest sample that is not.
+    """
+    samples = np.arange(len(is_noise), dtype=np.int32)
+    links = np.where(is_noise, complete.parent, samples)
+    stranded = np.flatnonzero(links == NO_POINT)
+    if len(stranded):
+        if is_noise.all():
+            raise ValueError(
+                "noise='assign' finds no cluster to assign to, because every cluster has fewer than "
+                "min_cluster_size samples; lower min_cluster_size, or use noise='keep'"
+            )
+        behind = is_noise.astype(np.int32)  # what remains ranks before all noise
+        links[stranded] = points.nearest_denser(stranded, behind, n_neighbors)[0]
+    if np.any(links == NO_POINT):
+        raise ValueError(
+            f"noise='assign' finds no cluster for sample {stranded[0]}: it is the densest of all, its "
+            "cluster is too small, and a precomputed graph does not tell which other is near; lower "
+            "min_cluster_size, or fit on points or a dense matrix of distances"
+        )
+    return links

@@ -1,0 +1,300 @@
+"""The neighbour graph: the one type that crosses the middle of the library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from diffpeaks._base.frozen import freeze, frozen
+from diffpeaks._base.validation import (
+    check_claims,
+    check_graph_size,
+    check_integers,
+    check_n_neighbors,
+    check_point_indices,
+    check_unmasked,
+    n_threads,
+)
+from diffpeaks._native import first_fault, some_asymmetric
+from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
+from diffpeaks.graph.rows import row_blocks, row_prefixes, share_of
+from diffpeaks.graph.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
+
+_FAULTS = {
+    1: "does not start with the point itself",
+    2: "has the point itself at a distance other than 0",
+    3: "names a point outside 0 .. n_samples - 1",
+    4: "has a distance that is negative, NaN or infinite; drop such samples or use another metric",
+    5: "is not sorted by (distance, index)",
+    6: "names a point twice",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborGraph:
+    """Distances from each point to its neighbours, as flat arrays that cannot be changed.
+
+    Row `i` is `indices[indptr[i]:indptr[i + 1]]`. It starts with `i` itself at distance zero; the
+    others follow in the order (distance, index). This holds by construction, also among duplicates.
+
+    Parameters
+    ----------
+    indptr, indices, distances : arrays of shape (n_samples + 1,), (n_entries,), (n_entries,)
+    n_neighbors : int, optional
+        Every row holds at least that many nearest points. By default the shortest row's length.
+    radius : float, optional
+        Every row holds all points within that distance; 0 if that is not known of any radius. By
+        default infinity: a graph made elsewhere is taken at its word as the whole neighbourhood.
+    search : str
+        How the neighbours were found.
+    recall : float, optional
+        The share of the true nearest neighbours that the rows hold: 1 from an exact search, measured on a
+        sample of the points from an approximate one, None where it is not known. A graph that is cut
+        to fewer neighbours keeps it.
+    recall_error : float
+        Half the width of the 95% interval around a measured recall.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    distances: NDArray[Any]
+    n_neighbors: int | None = None
+    radius: float = np.inf
+    search: str = "given"
+    recall: float | None = None
+    recall_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        indptr = check_integers("indptr", self.indptr).astype(np.int64, copy=False)
+        if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
+            raise ValueError(
+                "indptr must be n_samples + 1 ascending offsets from 0 with n_samples >= 1, "
+                f"got an array of shape {indptr.shape}"
+            )
+        for name in ("indices", "distances"):
+            check_unmasked(name, getattr(self, name))
+            shape = np.shape(getattr(self, name))
+            if shape != (indptr[-1],):
+                raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
+        check_graph_size(len(indptr) - 1, 0)
+        kept = {
+            "indptr": frozen(indptr, np.int64),
+            "indices": frozen(check_point_indices(self.indices, indptr), np.int32),
+            "distances": frozen(self.distances, _real_dtype(self.distances)),
+        }
+        for name, values in kept.items():
+            object.__setattr__(self, name, values)
+        row, fault = first_fault(self.indptr, self.indices, self.distances)
+        if fault:
+            raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
+        shortest = int(self.degrees.min())
+        if self.n_neighbors is None:
+            object.__setattr__(self, "n_neighbors", shortest)
+        check_claims(self.n_neighbors, shortest, self.radius, self.recall, self.recall_error)
+
+    @classmethod
+    def from_arrays(
+        cls, indices: ArrayLike, distances: ArrayLike, metric: str = "euclidean", search: str = "given"
+    ) -> Self:
+        """The graph of neighbours that another library found.
+
+        Each row is put into the order (distance, index) with the point itself first; where the point
+        is absent from its own row it is added, and the row is one longer. That these are the nearest
+        is taken at its word, but not that they are all within any radius.
+
+        Parameters
+        ----------
+        indices, distances : arrays of shape (n_samples, k)
+            Row numbers of the neighbours of each point, and how far they are. Padding, similarities and
+            points named twice are refused.
+        metric : str
+            What the distances are. Those of a true metric ("euclidean", "manhattan", "chebyshev") are held
+            to the triangle inequality on a sample of rows, which squared distances break unless the points
+            fill dozens of dimensions; "cosine", "inner_product" (1 - x.y), "precomputed" and the others are
+            not.
+        search : str
+            How the neighbours were found, for `graph.search`.
+
+        Examples
+        --------
+        >>> from diffpeaks import NeighborGraph
+        >>> graph = NeighborGraph.from_arrays([[1], [0], [1]], [[1.0], [1.0], [2.0]])
+        >>> graph.n_neighbors, graph.indices.tolist()
+        (2, [0, 1, 1, 0, 2, 1])
+        """
+        check_metric_of_tables(metric)
+        points, lengths = checked_tables(indices, distances)
+        rows = rows_of_tables(points, lengths)
+        for values in rows:
+            freeze(values)  # nobody else has them: no copy is needed
+        complete = np.all(np.diff(rows[0]) == len(points))  # every row holds every point
+        graph = cls(*rows, radius=np.inf if complete else 0.0, search=search)
+        check_triangles(points, lengths, metric)
+        return graph
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to a file, under exactly that name, for `NeighborGraph.load`.
+
+        A file that is there already is replaced in one step, so that an interruption leaves it whole.
+        """
+        write_graph_file(path, {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], mmap: bool = True, check: bool = True) -> Self:
+        """A saved graph.
+
+        Parameters
+        ----------
+        path : path of a file that `save` wrote
+        mmap : bool
+            Map the file into memory instead of reading it: what is not used is not read, and processes
+            share it. The file may be replaced or deleted meanwhile, but not written into.
+        check : bool
+            Read the arrays once, and refuse the file if one differs from what was saved or a row is not
+            in order. Without it the graph opens at once, however large; a file that is damaged, or was
+            made to do harm, may then crash the process.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from diffpeaks import NeighborGraph, neighbor_graph
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2).save(f"{folder}/line.graph")
+        ...     graph = NeighborGraph.load(f"{folder}/line.graph")
+        >>> graph.n_samples, graph.search, graph.recall
+        (3, 'tree', 1.0)
+        """
+        values = read_graph_file(path, {field.name: field.default for field in fields(cls)}, mmap, check)
+        if check:
+            return cls(**values)
+        graph = object.__new__(cls)
+        for name, value in values.items():
+            object.__setattr__(graph, name, value)
+        return graph
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), tuple(getattr(self, field.name) for field in fields(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"NeighborGraph(n_samples={self.n_samples}, n_entries={len(self.indices)}, "
+            f"n_neighbors={self.n_neighbors}, radius={self.radius}, search={self.search!r}, "
+            f"recall={'unknown' if self.recall is None else f'{self.recall:.4g}'})"
+        )
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def reach(self) -> NDArray[Any]:
+        """Distance from each point to the last of its row."""
+        return self.distances[self.indptr[1:] - 1]
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Length of each row, the point itself included."""
+        return np.diff(self.indptr)
+
+    def blocks(self) -> Iterator[tuple[slice, slice]]:
+        """Consecutive (rows, entries) slices, small enough that temporaries of a block are cheap."""
+        return row_blocks(self.indptr)
+
+    def check_holds(self, n_neighbors: int | None = None, radius: float | None = None) -> None:
+        """Refuse what the rows are not known to hold."""
+        held = self.n_neighbors or 0
+        if n_neighbors is not None and check_n_neighbors(n_neighbors, self.n_samples) > held:
+            raise ValueError(
+                f"n_neighbors={n_neighbors} is more than the {held} that this graph holds for every point; "
+                "build the graph with more neighbours"
+            )
+        if radius is not None and not radius >= 0:
+            raise ValueError(f"radius={radius} must be a number of at least 0")
+        if radius is not None and radius > self.radius:
+            raise ValueError(
+                f"radius={radius} is more than {self.radius}, up to which this graph is known to be complete "
+                "(rows of one length count as nearest neighbours); build the graph with that radius, or say "
+                "NeighborGraph(..., radius=...)"
+            )
+
+    def nearest(self, n_neighbors: int) -> NeighborGraph:
+        """The graph with only the `n_neighbors` nearest points in each row."""
+        self.check_holds(n_neighbors=n_neighbors)
+        complete = np.inf if n_neighbors == self.n_samples else 0.0
+        return self._prefix(np.minimum(self.degrees, n_neighbors), int(n_neighbors), complete)
+
+    def within(self, radius: float) -> NeighborGraph:
+        """The graph with only the points at distance `radius` or less, and all of them."""
+        self.check_holds(radius=radius)
+        return self.up_to(radius)
+
+    def up_to(self, distance: float) -> NeighborGraph:
+        """The graph with only the entries of at most that distance: of the balls, what the rows hold."""
+        if not distance >= 0:
+            raise ValueError(f"distance={distance} must be a number of at least 0")
+        inside = self.distances <= np.array([distance], np.float64)  # an array is not rounded to float32
+        lengths = np.add.reduceat(inside, self.indptr[:-1], dtype=np.int64)
+        return self._prefix(lengths, None, min(float(distance), self.radius))
+
+    def below(self, distance: float) -> NeighborGraph:
+        """The graph with only the entries below that distance; the graph itself where that is infinite."""
+        return self if distance == np.inf else self.up_to(np.nextafter(distance, 0))
+
+    def nearest_share(self, share: float) -> NeighborGraph:
+        """The graph with only that share of each row, but no fewer than one point besides itself."""
+        return self._prefix(share_of(self.degrees, share), None, 0.0)
+
+    def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
+        indptr, indices, distances = row_prefixes(self.indptr, lengths, self.indices, self.distances)
+        changed = {
+            "indptr": indptr,
+            "indices": indices,
+            "distances": distances,
+            "n_neighbors": n_neighbors or int(lengths.min()),
+            "radius": radius,
+        }
+        prefix = object.__new__(NeighborGraph)  # a prefix of valid rows is valid: no check needed
+        for name, value in {**self.__dict__, **changed}.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(prefix, name, value)
+        return prefix
+
+    def check_symmetric(self) -> None:
+        """Refuse a graph in which some point does not return a neighbour at the same distance."""
+        # a metric may round d(x, y) and d(y, x) differently
+        tolerance = 1e-5 if self.distances.dtype == np.float32 else 1e-9
+        row = some_asymmetric(self.indptr, self.indices, self.distances, tolerance, n_threads(None))
+        if row >= 0:
+            raise ValueError(
+                f"the symmetric kernel needs symmetric distances; point {row} has a neighbour that does "
+                "not return the same distance; symmetrise the distances, or use n_neighbors without "
+                "radius for the asymmetric kernel"
+            )
+
+    def to_scipy(self) -> sp.csr_array:
+        """A new sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""
+        return csr(self, self.distances).copy()
+
+
+def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
+    """`data`, one value for each entry of the graph, as a sparse matrix that shares its structure.
+
+    The arrays are set one by one because scipy's constructor would copy the indices to 64 bits where
+    the offsets need them.
+    """
+    small = len(graph.indices) <= np.iinfo(np.int32).max
+    indptr = graph.indptr.astype(np.int32) if small else graph.indptr
+    matrix = sp.csr_array((graph.n_samples, graph.n_samples), dtype=data.dtype)
+    matrix.indptr, matrix.indices, matrix.data = indptr, graph.indices, data
+    return matrix
+
+
+def _real_dtype(distances: ArrayLike) -> Any:
+    return np.float32 if np.asarray(distances).dtype == np.float32 else np.float64

@@ -1,0 +1,1 @@
+"""A fit as frozen values, and all that follows its labels."""

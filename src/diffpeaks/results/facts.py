@@ -1,0 +1,89 @@
+"""What a fit did: as plain values that JSON can hold, and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diffpeaks._base.order import NOISE
+
+
+def facts_of(model: Any) -> dict[str, Any]:
+    """How a fitted `DensityPeaks` searched, what it measured and cut, and what came of it."""
+    density, cut = model.density_estimator_, model.cut_
+    given = (model.n_clusters, model.max_link, model.min_prominence)
+    return {
+        "metric": _name(model.metric),
+        "density": None if model.density is None else _name(model.density),
+        "search": model.graph_.search,
+        "recall": model.graph_.recall,
+        "recall_error": model.graph_.recall_error,
+        "smoothing": None if model.smoothing_ is None else _smoothing(model.smoothing_),
+        "isolation": {"kind": model.isolation_.kind, "why": str(model.isolation_)},
+        "n_neighbors": density.n_neighbors_,
+        "radius": density.radius_,
+        "cut": {
+            "automatic": all(value is None for value in given),
+            "n_clusters": cut.n_clusters,
+            "max_link": _finite_or_none(cut.max_link),
+            "min_prominence": _finite_or_none(cut.min_prominence),
+            "flow_weight": cut.flow_weight,
+        },
+        "n_clusters": int(model.n_clusters_),
+        "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),
+    }
+
+
+def _smoothing(smoothing: Any) -> dict[str, float]:
+    return {"kept": smoothing.kept, "dimension": round(smoothing.dimension, 2)}
+
+
+def _name(value: Any) -> str:
+    """What a parameter is called: a name itself, a function or class by its own, values by what they are."""
+    if isinstance(value, str):
+        return value
+    return "given values" if isinstance(value, (np.ndarray, list)) else getattr(value, "__name__", str(value))
+
+
+def _finite_or_none(value: float | None) -> float | None:
+    """JSON has no infinity; where a bound is infinite there is none."""
+    return None if value is None or value in (float("inf"), float("-inf")) else float(value)
+
+
+def neighbors_told(facts: dict[str, Any]) -> str:
+    number = [] if facts["n_neighbors"] is None else [f"{facts['n_neighbors']} for each sample"]
+    return " and ".join(number + ([] if facts["radius"] is None else [f"within {facts['radius']:.4g}"]))
+
+
+def smoothing_told(facts: dict[str, Any]) -> str:
+    found = facts["smoothing"]
+    if found is None:
+        return "none, samples are where they were given"
+    kept = f"samples keep {found['kept']:.0%} of their place, in about {found['dimension']:.3g} dimensions"
+    return f"{kept}; lengths are those of the moved samples"
+
+
+def recall_told(facts: dict[str, Any]) -> str:
+    if facts["recall"] is None:
+        return "recall not known"
+    if facts["recall"] == 1 and not facts["recall_error"]:
+        return "recall 1, exact"
+    return f"recall {facts['recall']:.4f} +- {facts['recall_error']:.4f} (measured)"
+
+
+def cut_told(facts: dict[str, Any]) -> str:
+    cut = facts["cut"]
+    bounds = {name: value for name, value in cut.items() if name != "automatic" and value}
+    told = ", ".join(f"{name} {value:.4g}" for name, value in bounds.items()) or "none"
+    return f"{told} (chosen from the data)" if cut["automatic"] else told
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things in words.
+
+    >>> from diffpeaks.results.facts import counted
+    >>> counted(1, "peak"), counted(2000, "peak")
+    ('1 peak', '2,000 peaks')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
