@@ -8,13 +8,13 @@ import math
 import reference
 
 
-def neighbours(d, among, n_others=None, radius=None, share=1.0, max_link=math.inf, at_least=0):
+def neighbours(d, among, n_others=None, radius=None, shares=(1.0, 1.0, 1), max_link=math.inf, at_least=0):
     """The n_others nearest, the ball, or whichever is more; of these the nearer share, itself counted."""
     order = sorted(among, key=lambda j: (d[j], j))
     row = [] if radius is None else [j for j in order if d[j] <= radius]
     fewest = 1 if radius is None else at_least
     row = max(row, order[: max(fewest, n_others or 0)], key=len)
-    n_kept = max(round(share * (len(row) + 1)), min(len(row) + 1, 2)) - 1
+    n_kept = min(len(row) + 1, max(round(shares[0] * (len(row) + 1)), shares[2])) - 1
     return [j for j in row[:n_kept] if d[j] < max_link]
 
 

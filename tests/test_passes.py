@@ -118,7 +118,7 @@ def test_flow_counts_in_many_dimensions_alone():
     assert plane.cut_.flow_weight == 0
     digits = DensityPeaks().fit(load_digits().data)
     assert digits.cut_.flow_weight > 0.4
-    assert digits.cut_.min_prominence == plane.cut_.min_prominence == DEFAULT.rise
+    assert digits.cut_.min_prominence == DEFAULT.rise < plane.cut_.min_prominence
     assert DensityPeaks("kd-sym").fit(load_digits().data[:500]).cut_.flow_weight == 0
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import reference
+import scipy.sparse as sp
 from clouds import clouds, general_position, rows_of, same_partition
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,7 +123,7 @@ def test_hill_links_as_loops(X, n_neighbors):
     rows = rows_of(graph)
 
     def nearest(row, share):
-        return row[: max(round(share * len(row)), min(2, len(row)))]
+        return row[: max(round(share * len(row)), 2)]
 
     length = {
         (i, j): distance
@@ -130,18 +131,34 @@ def test_hill_links_as_loops(X, n_neighbors):
         for j, distance in zip(row, graph.distances[graph.indptr[i] :], strict=False)
     }
     reach = [length[j, nearest(row, 0.3)[-1]] for j, row in enumerate(rows)]
-    for i, found in enumerate(rows_of(hill_links(graph, LinkShares(0.125, 0.3)))):
+    for i, found in enumerate(rows_of(hill_links(graph, LinkShares(0.125, 0.3, 2)))):
         near = nearest(rows[i], 0.3)
         assert found == [j for j in near if j in nearest(rows[i], 0.125) or length[i, j] <= reach[j]]
 
 
 def test_links_are_more_in_few_dimensions():
     usual = DEFAULT.nearest_share, DEFAULT.mutual_share
-    assert link_shares(50.0, 40) == link_shares(np.inf, 24) == usual
-    assert link_shares(2.0, 40) == (pytest.approx(0.4 / 0.3 * 0.125), 0.4)
-    assert link_shares(0.1, 40).mutual == 1
-    assert link_shares(50.0, 12).nearest == 0.25  # the sample itself and two others
-    assert link_shares(50.0, 2).nearest == 1
+    assert link_shares(50.0)[:2] == link_shares(np.inf)[:2] == usual
+    assert link_shares(2.0)[:2] == (pytest.approx(0.4 / 0.3 * 0.125), 0.4)
+    assert link_shares(0.1).mutual == 1
+
+
+def test_no_sample_has_fewer_links_than_two_others():
+    lengths = np.array([1, 2, 3, 5, 8, 12, 40])
+    shares = link_shares(50.0)
+    assert shares.nearest_in(lengths).tolist() == [1, 2, 3, 3, 3, 3, 5]  # the sample itself counted
+    assert shares.mutual_in(lengths).tolist() == [1, 2, 3, 3, 3, 4, 12]
+    for n_neighbors in (3, 5, 8):
+        model = DensityPeaks(n_neighbors=n_neighbors).fit(np.random.RandomState(0).normal(size=(300, 6)))
+        assert model._landscape.links.degrees.min() == 3
+
+
+def test_a_short_row_changes_no_other_links():
+    graph = neighbor_graph(general_position(7, 200), 25).to_scipy()
+    beside = sp.block_diag([graph, sp.csr_array((1, 1))]).tocsr()
+    alone, both = (DensityPeaks(metric="precomputed").fit(given) for given in (graph, beside))
+    assert rows_of(both._landscape.links)[:200] == rows_of(alone._landscape.links)
+    assert same_partition(both.labels_[:200], alone.labels_)
 
 
 @pytest.mark.parametrize("n_samples", [100, 1000])

@@ -16,7 +16,7 @@ from sklearn.metrics import pairwise_distances
 from diffpeaks import NOISE, DensityDBSCAN, DensityPeaks, LocalContrast
 
 
-def reference_labels(model, X, new, n_others, radius, share=1.0):
+def reference_labels(model, X, new, n_others, radius, shares):
     """What the loops say of each row of `new`."""
     both = reference.euclidean_distances(np.vstack([X, new])).astype(X.dtype).astype(float)
     D, between = both[: len(X), : len(X)], both[len(X) :, : len(X)]
@@ -39,7 +39,7 @@ def reference_labels(model, X, new, n_others, radius, share=1.0):
     for number, (x, d) in enumerate(zip(new, between, strict=True)):
         at_least = int(cut.n_clusters is not None)
         looked_at = partial(
-            reference_prediction.neighbours, d, among, n_others, radius, share, at_least=at_least
+            reference_prediction.neighbours, d, among, n_others, radius, shares, at_least=at_least
         )
         row = looked_at(max_link=max_link)
         if number < len(X) and np.array_equal(x, X[number]):
@@ -70,8 +70,8 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
     model = fits(density, cut, X) and fitted(DensityPeaks(density, **cut, halo=halo), X)
     if not model:
         return
-    share = model._landscape.shares.nearest
-    assert model.predict(new).tolist() == reference_labels(model, X, new, *looked_at(model), share)
+    shares = model._landscape.shares
+    assert model.predict(new).tolist() == reference_labels(model, X, new, *looked_at(model), shares)
 
 
 @pytest.mark.parametrize("density", DENSITIES, ids=str)
@@ -80,8 +80,8 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
 def test_the_rule_as_loops_among_more_samples(density, cut, halo):
     model = DensityPeaks(density, **cut, halo=halo).fit(X)
     new = np.vstack([NEW, X[30:50], [[400.0, 400.0]]])
-    share = model._landscape.shares.nearest
-    expected = reference_labels(model, X, new, *looked_at(model), share)
+    shares = model._landscape.shares
+    expected = reference_labels(model, X, new, *looked_at(model), shares)
     assert model.predict(new).tolist() == expected
     assert len(set(expected)) > 1 or cut.get("n_clusters") == 1
 

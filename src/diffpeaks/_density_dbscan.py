@@ -127,7 +127,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         if by_default:
             self._max_link = longest_link(points, self.isolation_, recipe)
             dimension = intrinsic_dimension(self.graph_, points.degree)
-            shares = link_shares(dimension, self.graph_.n_neighbors or 1, recipe)
+            shares = link_shares(dimension, recipe)
             self._links = hill_links(self.graph_, shares, self.n_jobs).below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from diffpeaks._base.validation import check_flat, fixed_seed
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.noise import FATES, NoisePolicy
@@ -173,29 +174,29 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
             How many samples each one stands for, or any other positive weight; only ratios count. For
             the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
         """
-        recipe = self._recipe
+        recipe, seed = self._recipe, fixed_seed(self.random_state)
         points = points_of(self, X)
         distinct = Places.seen_by(self.density, points, sample_weight)
-        places, smoothing, isolation = self._smoothed(distinct)
+        places, smoothing, isolation = self._smoothed(distinct, seed)
         graph, dimension, shares, default = places.graph, np.inf, WHOLE_ROWS, None
         if self.density is None:
             graph = places.searched(self.n_neighbors, recipe)
             dimension = intrinsic_dimension(graph, places.points.degree)
-            shares = link_shares(dimension, graph.n_neighbors or 1, recipe)
+            shares = link_shares(dimension, recipe)
             default = self._default_density(places, dimension)
         estimator = fitted_density(self.density, default, self, places.points, places.weights, graph)
-        isolation = isolation or isolation_of(places.points, estimator.graph_, recipe, self.random_state)
+        isolation = isolation or isolation_of(places.points, estimator.graph_, recipe, seed)
         landscape = Landscape(
             *(points, places, estimator, isolation, smoothing, dimension, shares),
             is_default=self.density is None,
             recipe=recipe,
-            random_state=self.random_state,
+            seed=seed,
             n_jobs=self.n_jobs,
         )
         cut = self._chosen_cut(landscape, self.n_clusters, self.max_link, self.min_prominence)
         return self._set(clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise)))
 
-    def _smoothed(self, places: Places) -> tuple[Places, Smoothing | None, Isolation | None]:
+    def _smoothed(self, places: Places, seed: int) -> tuple[Places, Smoothing | None, Isolation | None]:
         """Where the density sees the samples, how they were moved, and what far ones are, if it is known."""
         if self.smooth == "auto" and (self.density is not None or self.max_link is not None):
             return places, None, None
@@ -207,7 +208,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         if not self.smooth or not places.points.can_move:
             return places, None, None
         graph = places.points.graph(places.n_neighbors(self.n_neighbors, self._recipe))
-        isolation = isolation_of(places.points, graph, self._recipe, self.random_state)
+        isolation = isolation_of(places.points, graph, self._recipe, seed)
         if self.smooth == "auto" and isolation.are_strangers:
             return replace(places, graph=graph), None, isolation
         return *smoothed(places, graph, self._recipe), isolation
@@ -259,7 +260,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
         check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
         if peaks is not None:
-            cut = Cut(peaks=tuple(peaks))
+            cut = Cut(peaks=tuple(check_flat("peaks", peaks)))
         elif cut is None:
             cut = self._chosen_cut(landscape, n_clusters, max_link, min_prominence)
         check_params(self, **{name: getattr(cut, name) for name in RULES})

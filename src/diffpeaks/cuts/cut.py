@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import check_integers
 from diffpeaks.forest.isolation import Isolation, longest_link
 from diffpeaks.forest.peaks import PeakForest
-from diffpeaks.graph.dimension import flow_weight_in
+from diffpeaks.graph.dimension import flow_weight_in, rise_in
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe
@@ -50,6 +50,9 @@ class Cut:
         weight: Any = self.flow_weight
         if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
             raise ValueError(f"flow_weight={weight!r} must be a finite number of at least 0")
+        for name, none in (("max_link", "inf"), ("min_prominence", "0.0")):
+            if not isinstance(getattr(self, name), Real):
+                raise TypeError(f"{name}={getattr(self, name)!r} is no number; without the rule it is {none}")
 
     @property
     def is_of_all_samples(self) -> bool:
@@ -87,7 +90,7 @@ def automatic_cut(
     """
     return Cut(
         max_link=longest_link(points, isolation, recipe, random_state),
-        min_prominence=recipe.rise,
+        min_prominence=rise_in(dimension, recipe),
         flow_weight=flow_weight_in(dimension, recipe),
     )
 

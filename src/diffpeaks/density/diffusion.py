@@ -45,7 +45,8 @@ class Limit:
 
 def row_sums(graph: NeighborGraph, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """The volume d(x) of each point: the sum of its weights."""
-    return np.add.reduceat(weights, graph.indptr[:-1])
+    with np.errstate(over="ignore"):  # an infinite volume is refused where it matters
+        return np.add.reduceat(weights, graph.indptr[:-1])
 
 
 def transition(

@@ -93,8 +93,8 @@ class Cuts:
     """Makes clusterings of one fit."""
 
     def __init__(self, model: DensityPeaks) -> None:
-        self._model, self._last = model, model._clustering
-        self.landscape = model._clustering.landscape
+        self._model, self._last = model, model._fitted()
+        self.landscape = self._last.landscape
         self.forests = Forests(self.landscape)
         self._preparing = Thread(target=self._prepare, name="diffpeaks-prepare", daemon=True)
 

@@ -12,8 +12,8 @@ from diffpeaks._base.order import NO_POINT, NOISE, density_order, labels_by_peak
 from diffpeaks._base.validation import n_threads
 from diffpeaks._native import count_links, fill_links, first_denser, follow_links, mark_border, merge_hills
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.dimension import LinkShares
-from diffpeaks.graph.rows import offsets, share_of
+from diffpeaks.graph.dimension import WHOLE_ROWS, LinkShares
+from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
 
@@ -109,10 +109,10 @@ def denser_neighbors(
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = None) -> NeighborGraph:
     """The nearest share of each row, and within the mutual share the neighbours that are as near to it."""
-    if shares == (1.0, 1.0):
+    if shares == WHOLE_ROWS:
         return graph
     rows, threads = (graph.indptr, graph.indices, graph.distances), n_threads(n_jobs)
-    nearest, within = share_of(graph.degrees, shares.nearest), share_of(graph.degrees, shares.mutual)
+    nearest, within = shares.nearest_in(graph.degrees), shares.mutual_in(graph.degrees)
     which = nearest, within, graph.distances[graph.indptr[:-1] + within - 1]
     counts = np.empty(graph.n_samples, np.int64)
     count_links(*rows, *which, counts, threads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks._native import row_spreads
@@ -36,10 +37,23 @@ def intrinsic_dimension(graph: NeighborGraph, degree: int = 1, n_jobs: int | Non
 
 
 class LinkShares(NamedTuple):
-    """Of each row of a graph, the nearest part that hills are linked along, and that of mutual neighbours."""
+    """Of each row of a graph, the nearest part that hills are linked along, and that of mutual neighbours.
+
+    The nearest part is no fewer entries than `fewest`, the point itself counted, if the row has them.
+    """
 
     nearest: float = 1.0
     mutual: float = 1.0
+    fewest: int = 1
+
+    def nearest_in(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many entries of rows of these lengths the nearest part is."""
+        counts = np.rint(self.nearest * lengths).astype(np.int64)
+        return np.minimum(lengths, np.maximum(counts, self.fewest))
+
+    def mutual_in(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many entries of such rows the part of mutual neighbours is, the nearest part at least."""
+        return np.maximum(np.rint(self.mutual * lengths).astype(np.int64), self.nearest_in(lengths))
 
 
 WHOLE_ROWS = LinkShares()
@@ -55,11 +69,15 @@ def share_kept(n_neighbors: int, dimension: float, power: float = DEFAULT.kept_p
     return in_thousandths(min(1.0, n_neighbors ** (power * (1 / dimension - 1 / 2))))
 
 
-def link_shares(dimension: float, n_neighbors: int, recipe: Recipe = DEFAULT) -> LinkShares:
+def link_shares(dimension: float, recipe: Recipe = DEFAULT) -> LinkShares:
     """Shares of rows that are so short that they seldom cross a valley, in that many dimensions."""
     mutual = min(1.0, max(recipe.mutual_share, in_thousandths(recipe.plane_share / dimension)))
-    nearest = recipe.nearest_share * mutual / recipe.mutual_share
-    return LinkShares(min(1.0, max(nearest, recipe.fewest / n_neighbors)), mutual)
+    return LinkShares(recipe.nearest_share * mutual / recipe.mutual_share, mutual, recipe.fewest)
+
+
+def rise_in(dimension: float, recipe: Recipe = DEFAULT) -> float:
+    """How far a hill must rise: more on a line, where no path leads around what chance digs."""
+    return in_thousandths(recipe.rise * max(1.0, 2 / dimension))
 
 
 def flow_weight_in(dimension: float, recipe: Recipe = DEFAULT) -> float:

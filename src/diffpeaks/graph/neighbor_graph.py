@@ -23,7 +23,7 @@ from diffpeaks._base.validation import (
 )
 from diffpeaks._native import first_fault, some_asymmetric
 from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
-from diffpeaks.graph.rows import row_blocks, row_prefixes, share_of
+from diffpeaks.graph.rows import row_blocks, row_prefixes
 from diffpeaks.graph.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
 _FAULTS = {
@@ -245,10 +245,6 @@ class NeighborGraph:
     def below(self, distance: float) -> NeighborGraph:
         """The graph with only the entries below that distance; the graph itself where that is infinite."""
         return self if distance == np.inf else self.up_to(np.nextafter(distance, 0))
-
-    def nearest_share(self, share: float) -> NeighborGraph:
-        """The graph with only that share of each row, but no fewer than one point besides itself."""
-        return self._prefix(share_of(self.degrees, share), None, 0.0)
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
         indptr, indices, distances = row_prefixes(self.indptr, lengths, self.indices, self.distances)

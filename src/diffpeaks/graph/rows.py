@@ -16,11 +16,6 @@ def offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
 
-def share_of(lengths: NDArray[np.int64], share: float) -> NDArray[np.int64]:
-    """How much of rows of these lengths is that share, but no fewer than the point itself and one more."""
-    return np.maximum(np.rint(share * lengths).astype(np.int64), np.minimum(lengths, 2))
-
-
 def row_blocks(indptr: NDArray[np.int64]) -> Iterator[tuple[slice, slice]]:
     """Consecutive (rows, entries) slices, small enough that temporaries of a block are cheap."""
     first, n_rows = 0, len(indptr) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,14 @@ class PointSet:
 
     def typical_distance(self, random_state: object = None) -> float:
         """Median distance between two points drawn at random; None stands for a fixed seed."""
-        random = check_random_state(0 if random_state is None else random_state)
+        return self._usual_distance if random_state is None else self._drawn_distance(random_state)
+
+    @cached_property
+    def _usual_distance(self) -> float:
+        return self._drawn_distance(0)
+
+    def _drawn_distance(self, random_state: object) -> float:
+        random = check_random_state(random_state)
         first, second = self._sample(random), self._sample(random)
         distances = self.space.between(first, second)
         return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0

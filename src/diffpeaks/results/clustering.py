@@ -96,7 +96,7 @@ class Clustering:
         around = Surroundings(
             landscape.estimator,
             landscape.places.of_first(self.labels),
-            landscape.shares.nearest,
+            landscape.shares,
             cut.longest_link,
             at_least=int(cut.is_of_all_samples),
         )

@@ -42,7 +42,9 @@ class Landscape:
     is_default : bool
         Whether flow over saddles may count.
     recipe : Recipe
-    random_state, n_jobs : as they were given
+    seed : int
+        Of what the automatic cut draws.
+    n_jobs : as it was given
     """
 
     points: PointSet | GivenGraph
@@ -54,7 +56,7 @@ class Landscape:
     shares: LinkShares = WHOLE_ROWS
     is_default: bool = False
     recipe: Recipe = DEFAULT
-    random_state: object = None
+    seed: int = 0
     n_jobs: int | None = None
 
     @cached_property
@@ -75,9 +77,7 @@ class Landscape:
 
     @cached_property
     def automatic_cut(self) -> Cut:
-        return automatic_cut(
-            self.places.points, self.isolation, self.dimension, self.random_state, self.recipe
-        )
+        return automatic_cut(self.places.points, self.isolation, self.dimension, self.seed, self.recipe)
 
     @cached_property
     def complete_forest(self) -> PeakForest:

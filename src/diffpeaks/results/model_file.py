@@ -106,6 +106,7 @@ class _Writer:
         self.arrays: Arrays = {}
         self.objects: list[dict[str, Any]] = []
         self._seen: dict[int, tuple[Any, Any]] = {}  # with the values, so that no other takes their place
+        self._names: dict[Any, str] = {}  # of arrays, by where they lie
 
     def params(self, estimator: Any, prefix: str) -> dict[str, Any]:
         found = {}
@@ -155,8 +156,9 @@ class _Writer:
                 f"{name} is an array of dtype {values.dtype}, which cannot be saved; use int32, int64, "
                 "float32 or float64"
             )
-        self.arrays[name] = values
-        return {"array": name}
+        where = values.__array_interface__["data"][0], values.shape, values.dtype.str
+        self.arrays.setdefault(self._names.setdefault(where, name), values)
+        return {"array": self._names[where]}
 
     def _object(self, name: str, value: Any, values: dict[str, Any]) -> dict[str, Any]:
         if type(value) not in _KINDS.values():
@@ -200,7 +202,8 @@ class _Reader:
             self._objects.append(kind(**self.values(stored["params"])))
             vars(self._objects[-1]).update(values)
         else:
-            self._objects.append(kind(**values))
+            parts = {name: tuple(part) if isinstance(part, list) else part for name, part in values.items()}
+            self._objects.append(kind(**parts))
 
     def values(self, stored: dict[str, Any]) -> dict[str, Any]:
         return {name: self.value(value) for name, value in stored.items()}

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.order import NOISE
 from diffpeaks.density import GraphDensity
-from diffpeaks.graph.rows import offsets, share_of
+from diffpeaks.graph.dimension import WHOLE_ROWS, LinkShares
+from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.contract import Neighbors, leading
 from diffpeaks.progress import stage
@@ -31,8 +32,8 @@ class Surroundings:
     ----------
     density : fitted density, whose neighbours are looked at
     labels : array with a label for each point of the density
-    share : float
-        Of each row, itself counted, the nearer ones that count.
+    shares : LinkShares
+        Of each row, itself counted, the nearest part counts.
     max_link : float
         No link is that long or longer.
     at_least : int
@@ -41,7 +42,7 @@ class Surroundings:
 
     density: GraphDensity
     labels: NDArray[np.int64]
-    share: float = 1.0
+    shares: LinkShares = WHOLE_ROWS
     max_link: float = np.inf
     at_least: int = 0
 
@@ -49,12 +50,12 @@ class Surroundings:
         """The neighbours of new samples, and how many of them count."""
         points, n_neighbors = self.density._points.searched(), self.density.n_neighbors_ or 1
         if self.density.radius_ is None:  # rows of one length: no more are searched than count
-            n_counting = int(share_of(np.array(n_neighbors), self.share)) - 1
+            n_counting = int(self.shares.nearest_in(np.array(n_neighbors))) - 1
             found = points.nearest_to(X, max(1, n_counting))
             lengths = np.diff(found.indptr)
         else:
             found = points.within_of(X, self.density.radius_, max(self.at_least, n_neighbors - 1))
-            lengths = share_of(np.diff(found.indptr) + 1, self.share) - 1
+            lengths = self.shares.nearest_in(np.diff(found.indptr) + 1) - 1
         short = found.distances < np.atleast_1d(self.max_link)  # an array, which is not rounded to float32
         return found, np.minimum(lengths, np.diff(offsets(short)[found.indptr]))
 
