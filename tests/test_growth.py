@@ -7,7 +7,9 @@ from clouds import general_position
 from sklearn.preprocessing import normalize
 
 from diffpeaks import DensityPeaks, KernelDiffusion
+from diffpeaks.graph.dimension import rise_in
 from diffpeaks.metrics import bcubed_scores
+from diffpeaks.recipes import DEFAULT
 
 
 def grid_of_gaussians(n_samples, n_features=2, side=4, spacing=4.0):
@@ -30,6 +32,19 @@ def test_nested_samples_of_a_mixture_find_its_components(n_features):
         scores.append(bcubed_scores(truth, model.labels_).f)
     assert found[-1] == 16
     assert np.all(np.diff(scores) > -0.02), scores
+
+
+@pytest.mark.parametrize("n_samples", [300, 3000])
+@pytest.mark.parametrize("draw", ["normal", "uniform"])
+def test_samples_on_a_line_are_one_cluster(draw, n_samples):
+    for seed in range(3):
+        X = getattr(np.random.RandomState(seed), draw)(size=(n_samples, 1))
+        assert DensityPeaks().fit(X).n_clusters_ == 1
+
+
+def test_hills_must_rise_more_below_two_dimensions():
+    assert rise_in(2.0) == rise_in(7.0) == rise_in(np.inf) == DEFAULT.rise
+    assert rise_in(1.0) == pytest.approx(2 * DEFAULT.rise)
 
 
 def test_the_start_as_loops():

@@ -61,6 +61,16 @@ def test_random_state_draws_the_pairs_that_say_what_far_is():
     assert one == pytest.approx(other, rel=0.02)
 
 
+def test_a_generator_is_asked_for_a_seed_at_the_fit_alone():
+    generator = np.random.RandomState(0)
+    model = DensityPeaks(n_clusters=4, random_state=generator).fit(FACES)
+    drawn = DensityPeaks(random_state=model._landscape.seed).fit(FACES).cut_.max_link
+    before = generator.get_state()[2]
+    model.recut()
+    assert generator.get_state()[2] == before
+    assert model._landscape.automatic_cut.max_link == drawn
+
+
 def test_poor_samples_of_a_cluster_stay_with_it():
     X, _ = make_blobs(600, 50, centers=3, random_state=0)
     X[:12] += 120 * np.random.RandomState(0).normal(size=(12, 50)) / np.sqrt(50)

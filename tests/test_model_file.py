@@ -21,6 +21,8 @@ from diffpeaks import (
     LocalContrast,
     neighbor_graph,
 )
+from diffpeaks.cuts import Cut
+from diffpeaks.results.clustering import clustered
 
 X = general_position(0, 80)
 X[70:] = X[5]
@@ -198,3 +200,18 @@ print(DensityPeaks.load(sys.argv[1]).predict({NEW.tolist()}).tolist())
 """
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "model"], capture_output=True, check=True)
     assert json.loads(done.stdout) == model.predict(NEW).tolist()
+
+
+def test_a_loaded_model_is_saved_as_it_was(tmp_path):
+    model = saved(DensityPeaks().fit(X), tmp_path)
+    size = (tmp_path / "model").stat().st_size
+    again = saved(model, tmp_path)
+    assert (tmp_path / "model").stat().st_size == size
+    assert again.cut_ == model.cut_
+
+
+def test_peaks_chosen_by_hand_are_kept_as_they_were(tmp_path):
+    model = DensityPeaks().fit(X)
+    peaks = (int(np.argmin(model.forest_.rank)), 3)
+    by_hand = model._with(clustered(model._landscape, Cut(peaks=peaks), model._clustering.policy))
+    assert saved(by_hand, tmp_path).cut_ == by_hand.cut_

@@ -38,7 +38,7 @@ class Recipe:
         Strangers make a second peak in the histogram of nearest-neighbour distances; both peaks are this
         times as high as the valley between them.
     rise : float
-        How far a hill must rise above its saddle, in log density.
+        How far a hill must rise above its saddle, in log density; in m < 2 dimensions 2/m times as far.
     flow_weight : float
         How much flow over a saddle counts beside its height in very many dimensions; nothing in the plane.
     usual_flow : float
