@@ -81,7 +81,7 @@ def automatic_cut(
     points: PointSet | GivenGraph,
     isolation: Isolation,
     dimension: float = np.inf,
-    random_state: object = None,
+    seed: int = 0,
     recipe: Recipe = DEFAULT,
 ) -> Cut:
     """Hills by their rise, and links against the distance of random pairs where far samples are strangers.
@@ -89,7 +89,7 @@ def automatic_cut(
     How much flow counts hangs on the dimension that the density was found in; infinity stands for none.
     """
     return Cut(
-        max_link=longest_link(points, isolation, recipe, random_state),
+        max_link=longest_link(points, isolation, recipe, seed),
         min_prominence=rise_in(dimension, recipe),
         flow_weight=flow_weight_in(dimension, recipe),
     )

@@ -63,10 +63,10 @@ def isolation_of(
     points: PointSet | GivenGraph,
     graph: NeighborGraph,
     recipe: Recipe = DEFAULT,
-    random_state: object = None,
+    seed: int = 0,
 ) -> Isolation:
     """What far samples are, by a graph of the points and by the distance of random pairs among them."""
-    typical = points.typical_distance(random_state)
+    typical = points.typical_distance(seed)
     if not 0 < typical < np.inf:
         return Isolation("unknown")
     nearest = graph.indptr[:-1][graph.degrees > 1] + 1  # rows begin with the sample itself
@@ -101,9 +101,9 @@ def longest_link(
     points: PointSet | GivenGraph,
     isolation: Isolation,
     recipe: Recipe = DEFAULT,
-    random_state: object = None,
+    seed: int = 0,
 ) -> float:
     """What a link must stay below: a share of the distance of random pairs among strangers, else nothing."""
     if not isolation.are_strangers:
         return np.inf
-    return float(recipe.link_share**points.degree * points.typical_distance(random_state))
+    return float(recipe.link_share**points.degree * points.typical_distance(seed))

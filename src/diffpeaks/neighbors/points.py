@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from diffpeaks._base.frozen import freeze
 from diffpeaks._base.order import NO_POINT
@@ -153,16 +152,16 @@ class PointSet:
         """2 log2(n): enough for a density, few enough to stay local."""
         return min(self.n_samples, max(2, round(2 * np.log2(max(self.n_samples, 2)))))
 
-    def typical_distance(self, random_state: object = None) -> float:
-        """Median distance between two points drawn at random; None stands for a fixed seed."""
-        return self._usual_distance if random_state is None else self._drawn_distance(random_state)
+    def typical_distance(self, seed: int = 0) -> float:
+        """Median distance between two points drawn at random."""
+        return self._drawn_distance(seed) if seed else self._usual_distance
 
     @cached_property
     def _usual_distance(self) -> float:
         return self._drawn_distance(0)
 
-    def _drawn_distance(self, random_state: object) -> float:
-        random = check_random_state(random_state)
+    def _drawn_distance(self, seed: int) -> float:
+        random = np.random.RandomState(seed)
         first, second = self._sample(random), self._sample(random)
         distances = self.space.between(first, second)
         return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
@@ -210,7 +209,7 @@ class GivenGraph:
         """No number: rows may differ in length, and each counts as a whole."""
         return None
 
-    def typical_distance(self, random_state: object = None) -> float:
+    def typical_distance(self, seed: int = 0) -> float:
         """Unknown, and so no link is too long."""
         return np.inf
 
