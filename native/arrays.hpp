@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "distance.hpp"
+#include "graph.hpp"
 
 namespace diffpeaks {
 
@@ -25,6 +26,10 @@ using Released = nb::call_guard<nb::gil_scoped_release>;
 
 // An array must fit as it is: a converted copy of an output would be filled and thrown away.
 inline auto array(const char* name) { return nb::arg(name).noconvert(); }
+
+inline Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
+    return {static_cast<Index>(indptr.shape(0) - 1), indptr.data(), indices.data()};
+}
 
 // order, squared, factor, zero
 using MeasureTuple = std::tuple<double, bool, double, double>;

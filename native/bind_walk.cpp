@@ -5,10 +5,6 @@
 
 namespace diffpeaks {
 
-static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
-    return {static_cast<Index>(indptr.shape(0) - 1), indptr.data(), indices.data()};
-}
-
 static Lengths lengths_of(const In<double>& values) { return {values.data(), values.shape(0) == 1}; }
 
 template <class Real>
@@ -57,11 +53,10 @@ void bind_walk(nb::module_& m) {
     bind_walk_of<double>(m);
     m.def(
         "normalize_rows",
-        [](In<Offset> indptr, Out<double> values, Out<double> sums, int n_threads) {
-            normalize_rows(static_cast<std::int64_t>(sums.shape(0)), indptr.data(), values.data(), sums.data(),
-                           n_threads);
+        [](In<Offset> indptr, Out<double> values, int n_threads) {
+            normalize_rows(static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), values.data(), n_threads);
         },
-        array("indptr"), array("values"), array("sums"), nb::arg("n_threads"), Released());
+        array("indptr"), array("values"), nb::arg("n_threads"), Released());
     m.def(
         "send_mass",
         [](In<Offset> indptr, In<Index> indices, In<double> chances, In<double> mass, Out<double> arriving,

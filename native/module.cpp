@@ -18,10 +18,6 @@ void bind_tree(nb::module_& m);
 void bind_walk(nb::module_& m);
 }  // namespace diffpeaks
 
-static Rows rows_of(const In<Offset>& indptr, const In<Index>& indices) {
-    return {static_cast<Index>(indptr.shape(0) - 1), indptr.data(), indices.data()};
-}
-
 static std::int64_t n_rows_of(const In<Offset>& indptr) { return static_cast<std::int64_t>(indptr.shape(0)) - 1; }
 
 // Never given back: threads may still loop when the interpreter ends.

@@ -42,14 +42,13 @@ void squared_ratios(std::int64_t n_rows, const Offset* indptr, const Index* indi
     });
 }
 
-// Divides each row by its sum, which is kept.
-inline void normalize_rows(std::int64_t n_rows, const Offset* indptr, double* values, double* sums, int n_threads) {
+// Divides each row by its sum.
+inline void normalize_rows(std::int64_t n_rows, const Offset* indptr, double* values, int n_threads) {
     parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             double sum = 0.0;
             for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) sum += values[e];
             for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) values[e] /= sum;
-            sums[row] = sum;
         }
     });
 }

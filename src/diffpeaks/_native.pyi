@@ -272,9 +272,7 @@ def row_spreads(
     spreads: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...
-def normalize_rows(
-    indptr: Offset, values: NDArray[np.float64], sums: NDArray[np.float64], n_threads: int
-) -> None: ...
+def normalize_rows(indptr: Offset, values: NDArray[np.float64], n_threads: int) -> None: ...
 def send_mass(
     indptr: Offset,
     indices: Index,

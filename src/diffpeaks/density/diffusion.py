@@ -57,7 +57,7 @@ def transition(
 ) -> sp.csr_array:
     """P: each row of weights divided by its sum."""
     probabilities = weights if overwrite_weights else weights.copy()
-    normalize_rows(graph.indptr, probabilities, np.empty(graph.n_samples), n_threads(n_jobs))
+    normalize_rows(graph.indptr, probabilities, n_threads(n_jobs))
     return csr(graph, probabilities)
 
 
