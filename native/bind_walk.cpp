@@ -7,16 +7,30 @@ namespace diffpeaks {
 
 static Lengths lengths_of(const In<double>& values) { return {values.data(), values.shape(0) == 1}; }
 
+template <class Real, class Weight>
+static void bind_weights_of(nb::module_& m) {
+    m.def(
+        "weigh_rows",
+        [](In<Offset> indptr, In<Index> indices, In<Real> distances, int kernel, In<double> by_row,
+           In<double> by_entry, In<double> masses, Out<Weight> weights, Out<double> volume, int n_threads) {
+            const Weighing how{static_cast<Kernel>(kernel), lengths_of(by_row), lengths_of(by_entry),
+                               lengths_of(masses)};
+            weigh_rows(rows_of(indptr, indices), distances.data(), how, weights.data(), volume.data(), n_threads);
+        },
+        array("indptr"), array("indices"), array("distances"), nb::arg("kernel"), array("by_row"), array("by_entry"),
+        array("masses"), array("weights"), array("volume"), nb::arg("n_threads"), Released());
+}
+
 template <class Real>
 static void bind_walk_of(nb::module_& m) {
     m.def(
-        "squared_ratios",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, In<double> by_row, In<double> by_entry,
-           Out<double> ratios, int n_threads) {
-            squared_ratios(static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(),
-                           distances.data(), lengths_of(by_row), lengths_of(by_entry), ratios.data(), n_threads);
+        "send_mass",
+        [](In<Offset> indptr, In<Index> indices, In<Real> weights, In<double> sent_by_weight, Out<double> sums,
+           Out<double> arriving, int n_threads) {
+            send_mass(rows_of(indptr, indices), weights.data(), sent_by_weight.data(), sums.data(), arriving.data(),
+                      n_threads);
         },
-        array("indptr"), array("indices"), array("distances"), array("by_row"), array("by_entry"), array("ratios"),
+        array("indptr"), array("indices"), array("weights"), array("sent_by_weight"), array("sums"), array("arriving"),
         nb::arg("n_threads"), Released());
     m.def(
         "row_spreads",
@@ -49,22 +63,12 @@ static void bind_walk_of(nb::module_& m) {
 }
 
 void bind_walk(nb::module_& m) {
+    bind_weights_of<float, float>(m);
+    bind_weights_of<float, double>(m);
+    bind_weights_of<double, double>(m);
     bind_walk_of<float>(m);
     bind_walk_of<double>(m);
-    m.def(
-        "normalize_rows",
-        [](In<Offset> indptr, Out<double> values, int n_threads) {
-            normalize_rows(static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), values.data(), n_threads);
-        },
-        array("indptr"), array("values"), nb::arg("n_threads"), Released());
-    m.def(
-        "send_mass",
-        [](In<Offset> indptr, In<Index> indices, In<double> chances, In<double> mass, Out<double> arriving,
-           int n_threads) {
-            send_mass(rows_of(indptr, indices), chances.data(), mass.data(), arriving.data(), n_threads);
-        },
-        array("indptr"), array("indices"), array("chances"), array("mass"), array("arriving"), nb::arg("n_threads"),
-        Released());
+    m.def("n_sending_parts", &n_sending_parts, nb::arg("n_rows"));
 }
 
 }  // namespace diffpeaks

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "graph.hpp"
 #include "parallel.hpp"
@@ -19,54 +18,62 @@ struct Lengths {
     double operator[](std::int64_t i) const { return is_one ? values[0] : values[i]; }
 };
 
-// (distance / (by_row * by_entry))^2 of each entry. Where that length is zero, coinciding points are at zero.
-template <class Real>
-void squared_ratios(std::int64_t n_rows, const Offset* indptr, const Index* indices, const Real* distances,
-                    Lengths by_row, Lengths by_entry, double* ratios, int n_threads) {
-    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
-        for (std::int64_t row = first; row < last; ++row) {
-            const double length = by_row[row], scale = length * by_entry.values[0];
-            if (by_entry.is_one && scale > 0.0) {  // one scale for the row: many entries at a time
-                for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) {
-                    const double ratio = static_cast<double>(distances[e]) / scale;
-                    ratios[e] = ratio * ratio;
-                }
-                continue;
-            }
-            for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) {
-                const double distance = static_cast<double>(distances[e]), of_pair = length * by_entry[indices[e]];
-                const double ratio = of_pair == 0.0 && distance == 0.0 ? 0.0 : distance / of_pair;
-                ratios[e] = ratio * ratio;
-            }
-        }
-    });
+// Kernels as functions of u = (distance / bandwidth)^2; all are 1 at distance zero.
+enum class Kernel : int { gaussian, uniform, epanechnikov, laplace };
+
+inline double kernel_value(Kernel kernel, double u) {
+    switch (kernel) {
+        case Kernel::gaussian: return std::exp(-u);
+        case Kernel::epanechnikov: return std::max(1.0 - u, 0.0);
+        case Kernel::laplace: return std::exp(-std::sqrt(u));
+        default: return 1.0;
+    }
 }
 
-// Divides each row by its sum.
-inline void normalize_rows(std::int64_t n_rows, const Offset* indptr, double* values, int n_threads) {
-    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
+// Which bandwidth a pair has, as a length by_row * by_entry, and how much the other end of an entry weighs.
+struct Weighing {
+    Kernel kernel;
+    Lengths by_row, by_entry, masses;
+};
+
+// The weight of each entry, and what the weights of each row add up to. Where a bandwidth is zero, coinciding points
+// have the weight of distance zero. The sum is of the weights as they are kept.
+template <class Real, class Weight>
+void weigh_rows(const Rows& graph, const Real* distances, const Weighing& how, Weight* weights, double* volume,
+                int n_threads) {
+    parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
+            const double length = how.by_row[row];
             double sum = 0.0;
-            for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) sum += values[e];
-            for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) values[e] /= sum;
+            for (Offset e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
+                const Index point = graph.indices[e];
+                const double distance = static_cast<double>(distances[e]), bandwidth = length * how.by_entry[point];
+                const double ratio = bandwidth == 0.0 && distance == 0.0 ? 0.0 : distance / bandwidth;
+                weights[e] = static_cast<Weight>(kernel_value(how.kernel, ratio * ratio) * how.masses[point]);
+                sum += static_cast<double>(weights[e]);
+            }
+            volume[row] = sum;
         }
     });
 }
 
-// What arrives at each point when every point sends its mass along its row. Parts of the rows add up apart, and are
-// added in their order: as many parts on one thread as on many, so that sums are rounded alike.
-inline void send_mass(const Rows& graph, const double* chances, const double* mass, double* arriving, int n_threads) {
-    constexpr std::int64_t n_parts = 8, few_rows = 1 << 15;
-    const std::int64_t n_rows = graph.n_samples, n_used = n_rows < few_rows ? 1 : n_parts;
-    std::vector<std::vector<double>> sums(static_cast<std::size_t>(n_used));
-    parallel_chunks(n_used, n_threads, [&] {
+constexpr std::int64_t n_sending_parts(std::int64_t n_rows) { return n_rows < (1 << 15) ? 1 : 8; }
+
+// What arrives at each point when every point sends along its row, to each entry in proportion to its weight. Parts of
+// the rows add up apart, in a row of sums each, and are added in their order: as many parts on one thread as on many,
+// so that sums are rounded alike.
+template <class Weight>
+void send_mass(const Rows& graph, const Weight* weights, const double* sent_by_weight, double* sums, double* arriving,
+               int n_threads) {
+    const std::int64_t n_rows = graph.n_samples, n_parts = n_sending_parts(n_rows);
+    parallel_chunks(n_parts, n_threads, [&] {
         return [&](std::int64_t part) {
-            auto& sum = sums[static_cast<std::size_t>(part)];
-            sum.assign(static_cast<std::size_t>(n_rows), 0.0);
-            for (std::int64_t row = n_rows * part / n_used; row < n_rows * (part + 1) / n_used; ++row) {
-                const double sent = mass[row];
+            double* sum = sums + part * n_rows;
+            std::fill(sum, sum + n_rows, 0.0);
+            for (std::int64_t row = n_rows * part / n_parts; row < n_rows * (part + 1) / n_parts; ++row) {
+                const double sent = sent_by_weight[row];
                 for (Offset e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
-                    sum[static_cast<std::size_t>(graph.indices[e])] += chances[e] * sent;
+                    sum[graph.indices[e]] += static_cast<double>(weights[e]) * sent;
                 }
             }
         };
@@ -74,7 +81,7 @@ inline void send_mass(const Rows& graph, const double* chances, const double* ma
     parallel_rows(n_rows, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t point = first; point < last; ++point) {
             double total = 0.0;
-            for (const auto& sum : sums) total += sum[static_cast<std::size_t>(point)];
+            for (std::int64_t part = 0; part < n_parts; ++part) total += sums[part * n_rows + point];
             arriving[point] = total;
         }
     });

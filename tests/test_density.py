@@ -18,7 +18,7 @@ from diffpeaks import (
     neighbor_graph,
 )
 from diffpeaks.density import PAPER_DENSITIES
-from diffpeaks.density.kernels import KERNELS, kernel_weights
+from diffpeaks.density.walk import KERNELS, walk_on
 
 steps_and_teleport = st.sampled_from([(1, 0.0), (2, 0.0), (7, 0.0), (3, 0.2), (np.inf, 0.1), (np.inf, 0.9)])
 kernel_names = st.sampled_from(list(KERNELS))
@@ -251,5 +251,5 @@ def test_balls_are_not_made_up_from_nearest_neighbours(name):
 
 def test_float32_distances_are_weighted_in_double():
     graph = neighbor_graph(general_position(5).astype(np.float32), 8)
-    weights = kernel_weights(graph, "gaussian", 0.002)
+    weights = walk_on(graph, "gaussian", 0.002).weights
     np.testing.assert_allclose(weights, np.exp(-(graph.distances.astype(float) ** 2) / 0.002), rtol=1e-9)

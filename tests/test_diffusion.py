@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import ConvergenceError, DensityPeaks, KernelDiffusion, neighbor_graph
-from diffpeaks.density.diffusion import diffuse, limit, reversible_limit, transition
-from diffpeaks.density.kernels import KERNELS, kernel_weights, local_bandwidth
+from diffpeaks.density.limit import limit, reversible_limit
+from diffpeaks.density.walk import KERNELS, diffuse, local_bandwidth, walk_on
 
 seeds = st.integers(0, 2**32 - 1)
 kernel_names = st.sampled_from(list(KERNELS))
@@ -20,7 +20,7 @@ kernel_names = st.sampled_from(list(KERNELS))
 def test_rows_sum_to_one(case, kernel):
     X, k = case
     graph = neighbor_graph(X, k)
-    P = transition(graph, kernel_weights(graph, kernel, local_bandwidth(graph)))
+    P = walk_on(graph, kernel, local_bandwidth(graph)).transition
     np.testing.assert_allclose(np.asarray(P.sum(axis=1)).ravel(), 1, rtol=1e-14)
 
 
@@ -43,26 +43,25 @@ def test_mean_one(case, kernel, steps, teleport, ball):
 def test_the_limit_does_not_change_any_more(case, teleport):
     X, k = case
     graph = neighbor_graph(X, k)
-    P = transition(graph, kernel_weights(graph, "gaussian", local_bandwidth(graph)))
-    density = limit(P, teleport).density
-    np.testing.assert_allclose(diffuse(P, density, 3, teleport), density, rtol=1e-9, atol=1e-12)
+    walk = walk_on(graph, "gaussian", local_bandwidth(graph))
+    density = limit(walk.transition, teleport).density
+    np.testing.assert_allclose(diffuse(walk, density, 3, teleport)[0], density, rtol=1e-9, atol=1e-12)
 
 
 @given(case=clouds_and_k())
 def test_closed_form_equals_iteration_and_the_general_solution(case):
     X, _ = case
     graph = neighbor_graph(X, radius=1.5)
-    weights = kernel_weights(graph, "gaussian", 2.0)
-    P = transition(graph, weights)
-    closed_form = reversible_limit(graph, weights)
+    walk = walk_on(graph, "gaussian", 2.0)
+    P, closed_form = walk.transition, reversible_limit(walk)
     np.testing.assert_allclose(closed_form.density, limit(P).density, rtol=1e-9)
-    np.testing.assert_allclose(diffuse(P, steps=3000), closed_form.density, rtol=1e-6)
+    np.testing.assert_allclose(diffuse(walk, steps=3000)[0], closed_form.density, rtol=1e-6)
     assert closed_form.n_closed_classes == limit(P).n_closed_classes
 
 
 @pytest.mark.parametrize("radius", [None, 1.0])
 def test_a_limit_too_large_to_solve_is_refused(monkeypatch, radius):
-    monkeypatch.setattr("diffpeaks.density.diffusion.MAX_LIMIT_ENTRIES", 100)
+    monkeypatch.setattr("diffpeaks.density.limit.MAX_LIMIT_ENTRIES", 100)
     with pytest.raises(ValueError, match=r"at most 100 graph entries.*finitely many steps"):
         KernelDiffusion(8, radius, steps=np.inf).fit(general_position(0))
 

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import neighbor_graph
-from diffpeaks.density.kernels import (
+from diffpeaks.density.walk import (
     KERNELS,
     bandwidth_of,
-    kernel_weights,
     local_bandwidth,
     self_tuning_bandwidth,
+    walk_on,
+    weight_blocks,
 )
 
 kernels = pytest.mark.parametrize("kernel", list(KERNELS))
@@ -30,7 +31,7 @@ def test_a_number_is_the_bandwidth(kernel, case, h):
     D = reference.euclidean_distances(X)
     graph = neighbor_graph(X, k)
     expected = reference.weight_matrix(D, reference.nearest(D, k), kernel, h)
-    np.testing.assert_allclose(dense(graph, kernel_weights(graph, kernel, h)), expected, atol=1e-15)
+    np.testing.assert_allclose(dense(graph, walk_on(graph, kernel, h).weights), expected, atol=1e-15)
 
 
 @kernels
@@ -42,7 +43,7 @@ def test_local_bandwidth_of_the_asymmetric_kernel(kernel, case):
     graph = neighbor_graph(X, k)
     expected = reference.weight_matrix(D, rows, kernel, reference.local_bandwidth(D, rows))
     np.testing.assert_allclose(
-        dense(graph, kernel_weights(graph, kernel, local_bandwidth(graph))), expected, atol=1e-12
+        dense(graph, walk_on(graph, kernel, local_bandwidth(graph)).weights), expected, atol=1e-12
     )
 
 
@@ -53,7 +54,7 @@ def test_self_tuning_bandwidth_of_the_symmetric_kernel(kernel, case):
     D = reference.euclidean_distances(X)
     both = neighbor_graph(X, k, radius=2.0)
     ball = both.within(2.0)
-    weights = kernel_weights(ball, kernel, self_tuning_bandwidth(both, k))
+    weights = walk_on(ball, kernel, self_tuning_bandwidth(both, k)).weights
     h = reference.local_bandwidth_symmetric(D, k)
     expected = reference.weight_matrix(D, reference.within(D, 2.0), kernel, h)
     np.testing.assert_allclose(dense(ball, weights), expected, atol=1e-12)
@@ -70,12 +71,14 @@ def test_median_bandwidth(case):
 
 def test_a_callable_gets_distances():
     graph = neighbor_graph(general_position(0), 5)
-    weights = kernel_weights(graph, lambda distances: 1 / (1 + distances))
+    weights = walk_on(graph, lambda distances: 1 / (1 + distances)).weights
     np.testing.assert_array_equal(weights, 1 / (1 + graph.distances))
 
 
 def test_blocks_do_not_show(monkeypatch):
     graph = neighbor_graph(general_position(0), 5)
-    whole = kernel_weights(graph, "gaussian", local_bandwidth(graph))
+    whole = walk_on(graph, "gaussian", local_bandwidth(graph)).weights
     monkeypatch.setattr("diffpeaks.graph.rows._BLOCK_ENTRIES", 7)
-    np.testing.assert_array_equal(kernel_weights(graph, "gaussian", local_bandwidth(graph)), whole)
+    blocks = [weights for *_, weights in weight_blocks(graph, "gaussian", local_bandwidth(graph))]
+    assert len(blocks) > 1
+    np.testing.assert_array_equal(np.concatenate(blocks), whole)

@@ -25,7 +25,7 @@ def joined_by_loops(model, cut):
     forest = model._landscape.forest_within(cut.max_link)
     tops = forest.roots
     hill = tops[peak_labels(forest, tops)]
-    walk, weights = model.density_estimator_.walk().toarray(), model._landscape.places.weights
+    walk, weights = model.density_estimator_.walk().transition.toarray(), model._landscape.places.weights
     graph, of_place = model.density_estimator_.graph_, model._landscape.places.of_first(hill)
     flows = {}
     for i in range(graph.n_samples):
@@ -100,7 +100,6 @@ def test_without_weight_heights_alone_decide(seed):
         model._landscape.links,
         model.density_,
         model._landscape.places,
-        density.graph_,
         density.walk(),
     )
     for threshold in (0.1, 0.3, 0.5, 0.8, 1.2):

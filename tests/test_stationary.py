@@ -8,9 +8,8 @@ from scipy.sparse.csgraph import connected_components
 
 import diffpeaks.density.stationary as stationary
 from diffpeaks import KernelDiffusion, neighbor_graph
-from diffpeaks.density.diffusion import row_sums, transition
-from diffpeaks.density.kernels import kernel_weights
 from diffpeaks.density.stationary import ConvergenceError, stationary_law
+from diffpeaks.density.walk import walk_on
 
 
 def far_from(law, expected):
@@ -54,13 +53,13 @@ def test_birth_and_death(n_states):
 def test_a_large_ball_graph_has_the_closed_form():
     X = general_position(0, 3000)
     graph = neighbor_graph(X, radius=0.5)
-    weights = kernel_weights(graph, "gaussian", 0.05)
-    P = transition(graph, weights)
+    walk = walk_on(graph, "gaussian", 0.05)
+    P = walk.transition
     _, component = connected_components(P, directed=False)
     largest = np.flatnonzero(component == np.bincount(component).argmax())
     law = stationary_law(sp.csr_array(P[largest][:, largest]))
     assert len(largest) > stationary.DIRECT_STATES
-    assert far_from(law, row_sums(graph, weights)[largest]) < 1e-10
+    assert far_from(law, walk.volume[largest]) < 1e-10
 
 
 def test_cycles_equal_elimination_on_a_directed_graph(monkeypatch):

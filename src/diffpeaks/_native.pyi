@@ -254,13 +254,16 @@ class PackedCells:
         n_threads: int,
     ) -> tuple[Offset, Index, Real]: ...
 
-def squared_ratios(
+def weigh_rows(
     indptr: Offset,
     indices: Index,
     distances: Real,
+    kernel: int,
     by_row: NDArray[np.float64],
     by_entry: NDArray[np.float64],
-    ratios: NDArray[np.float64],
+    masses: NDArray[np.float64],
+    weights: Real,
+    volume: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...
 def row_spreads(
@@ -272,12 +275,13 @@ def row_spreads(
     spreads: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...
-def normalize_rows(indptr: Offset, values: NDArray[np.float64], n_threads: int) -> None: ...
+def n_sending_parts(n_rows: int) -> int: ...
 def send_mass(
     indptr: Offset,
     indices: Index,
-    chances: NDArray[np.float64],
-    mass: NDArray[np.float64],
+    weights: Real,
+    sent_by_weight: NDArray[np.float64],
+    sums: NDArray[np.float64],
     arriving: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...

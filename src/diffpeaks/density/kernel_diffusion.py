@@ -19,24 +19,19 @@ from diffpeaks.density.base import (
     settled_radius,
 )
 from diffpeaks.density.counting import RADIUS
-from diffpeaks.density.diffusion import (
-    change,
-    diffuse,
-    limit,
-    reversible_limit,
-    row_sums,
-    starting_mass,
-    transition,
-)
-from diffpeaks.density.kernels import (
+from diffpeaks.density.limit import limit, reversible_limit
+from diffpeaks.density.walk import (
     KERNELS,
     Bandwidth,
     Kernel,
+    Walk,
     bandwidth_of,
-    kernel_weights,
+    diffuse,
     local_bandwidth,
     row_weights,
     self_tuning_bandwidth,
+    starting_mass,
+    walk_on,
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
@@ -155,17 +150,16 @@ class KernelDiffusion(GraphDensity):
             self.bandwidth_ = np.square(self._bandwidth.origin)
         self._fitted_kernel, self._fitted_teleport = self.kernel, self.teleport
         self._reached = reached
-        weights = self._kernel_weights()
-        self._volume = _checked_volume(row_sums(reached, weights))
-        if np.isinf(self.steps):
-            if self.start_power:
-                raise ValueError(
-                    f"start_power={self.start_power} has no effect on infinitely many steps, which forget "
-                    "where they started; use start_power=0, or finitely many steps"
-                )
-            reversible = needs.radius is not None and not self.teleport
-            return self._in_the_limit(reached, weights, reversible)
-        return self._after_steps(transition(reached, weights, overwrite_weights=True, n_jobs=self.n_jobs))
+        walk = self.walk()
+        self._volume = _checked_volume(walk.volume)
+        if np.isfinite(self.steps):
+            return self._after_steps(walk)
+        if self.start_power:
+            raise ValueError(
+                f"start_power={self.start_power} has no effect on infinitely many steps, which forget "
+                "where they started; use start_power=0, or finitely many steps"
+            )
+        return self._in_the_limit(walk, reversible=needs.radius is not None and not self.teleport)
 
     @property
     def residual_(self) -> float:
@@ -173,18 +167,15 @@ class KernelDiffusion(GraphDensity):
         if self._residual is not None:
             return self._residual
         mass = self.density_ if self._weights is None else self.density_ * self._weights
-        return change(self.walk(), mass, self._fitted_teleport, self._weights, self.n_jobs)
+        later, _ = diffuse(self.walk(), mass, 1, self._fitted_teleport, self._weights)
+        return float(np.mean(np.abs(later - mass)))
 
-    def walk(self) -> Any:
-        """The matrix of the chances to go from one sample to another, as scipy has it."""
-        return transition(self._reached, self._kernel_weights(), overwrite_weights=True, n_jobs=self.n_jobs)
-
-    def _kernel_weights(self) -> NDArray[np.float64]:
-        """Weights of the fitted kernel; a heavy neighbour counts as often as it weighs."""
-        weights = kernel_weights(self._reached, self._fitted_kernel, self._bandwidth, self.n_jobs)
-        if self._weights is not None:
-            weights *= self._weights[self._reached.indices]
-        return weights
+    def walk(self) -> Walk:
+        """The walk of the fitted kernel; a heavy neighbour counts as often as it weighs."""
+        # a limit turns on the smallest weights; after some steps they are nothing beside a point's own
+        dtype = self._reached.distances.dtype if np.isfinite(self.steps) else np.float64
+        how = self._fitted_kernel, self._bandwidth, self._weights, dtype, self.n_jobs
+        return walk_on(self._reached, *how)
 
     def _settled_bandwidth(self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs) -> Bandwidth:
         if self.bandwidth != "local" or callable(self.kernel):
@@ -193,23 +184,16 @@ class KernelDiffusion(GraphDensity):
             return local_bandwidth(reached)
         return self_tuning_bandwidth(graph, needs.n_neighbors)
 
-    def _after_steps(self, walk: Any) -> NDArray[np.float64]:
-        start = starting_mass(self._reached, self.start_power / self._points.degree, self._weights)
-        how = self.teleport, self._weights, self.n_jobs
-        self._previous = diffuse(walk, start, int(self.steps) - 1, *how)
-        mass = diffuse(walk, self._previous, 1, *how)
+    def _after_steps(self, walk: Walk) -> NDArray[np.float64]:
+        start = starting_mass(walk.graph, self.start_power / self._points.degree, self._weights)
+        mass, self._previous = diffuse(walk, start, int(self.steps), self.teleport, self._weights)
         self._residual: float | None = None
         self.n_closed_classes_: int | None = None
         self.transient_share_: float | None = None
         return mass if self._weights is None else mass / self._weights
 
-    def _in_the_limit(
-        self, graph: NeighborGraph, weights: NDArray[np.float64], reversible: bool
-    ) -> NDArray[np.float64]:
-        if reversible:
-            end = reversible_limit(graph, weights)
-        else:
-            end = limit(transition(graph, weights, overwrite_weights=True), self.teleport)
+    def _in_the_limit(self, walk: Walk, reversible: bool) -> NDArray[np.float64]:
+        end = reversible_limit(walk) if reversible else limit(walk.transition, self.teleport)
         self._previous = end.density
         self._residual = end.residual
         self.n_closed_classes_ = end.n_closed_classes
@@ -222,8 +206,8 @@ class KernelDiffusion(GraphDensity):
         found = points.within_of(X, self.radius_) if ball else points.reaching(X, self._reached.reach)
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
-        scales = bandwidth.target, bandwidth.origin  # rows are new samples, entries are those of the fit
-        weights = row_weights(*found, self._fitted_kernel, *scales, self.n_jobs)
+        reversed_ = Bandwidth(bandwidth.target, bandwidth.origin)  # rows are new samples, not origins
+        weights, _ = row_weights(*found, self._fitted_kernel, reversed_, n_jobs=self.n_jobs)
         arriving = weights * (self._previous / self._volume)[found.indices]
         density: NDArray[Any] = np.bincount(owners, arriving, minlength=X.shape[0])
         return (1 - self._fitted_teleport) * density + self._fitted_teleport

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.order import NO_POINT, rank_of
 from diffpeaks._native import join_hills
 from diffpeaks.density.places import Places
+from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.progress import stage
@@ -29,8 +29,7 @@ def weighed_by_flow(
     links: NeighborGraph,
     density: NDArray[np.float64],
     places: Places,
-    graph: NeighborGraph,
-    walk: sp.csr_array,
+    walk: Walk,
     max_link: float = np.inf,
     flow_weight: float = 0.0,
     recipe: Recipe = DEFAULT,
@@ -45,7 +44,7 @@ def weighed_by_flow(
     Parameters
     ----------
     forest, links, density : of samples; the forest is along the links
-    places, graph, walk : of their places; the walk has a chance for each entry of the graph
+    places, walk : of their places
     """
     tops = forest.roots
     hill = peak_labels(forest, tops).astype(np.int32)
@@ -58,11 +57,11 @@ def weighed_by_flow(
     for name, nothing in (("saddle", NO_POINT), ("crossing", NO_POINT), ("prominence", np.inf)):
         found[name][tops] = nothing  # until they join
     join_hills(
-        graph.indptr,
-        graph.indices,
-        graph.distances,
-        walk.data,
-        places.masses,
+        walk.graph.indptr,
+        walk.graph.indices,
+        walk.graph.distances,
+        walk.weights.astype(np.float64, copy=False),
+        places.masses / walk.volume,
         np.ascontiguousarray(places.of_first(hill)),
         links.indptr,
         links.indices,

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.order import NOISE
-from diffpeaks.density.kernels import local_bandwidth, weight_blocks
+from diffpeaks.density.walk import local_bandwidth, weight_blocks
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import offsets
 from diffpeaks.progress import stage

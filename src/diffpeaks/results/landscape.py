@@ -120,7 +120,7 @@ class Landscape:
                 f"flow_weight={cut.flow_weight} asks for the walk of the default density, but the fit has "
                 f"another; fit with density=None, or take flow_weight=0"
             )
-        along = self.links, self.density, self.places, self.estimator.graph_, self.estimator.walk()
+        along = self.links, self.density, self.places, self.estimator.walk()
         return weighed_by_flow(forest, *along, cut.max_link, cut.flow_weight, self.recipe)
 
     def peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:

@@ -33,10 +33,10 @@ from diffpeaks.density import (
     NaiveDensity,
     SharedNeighborDensity,
 )
-from diffpeaks.density.kernels import Bandwidth
 from diffpeaks.density.named import GivenDensity
 from diffpeaks.density.places import Places
 from diffpeaks.density.smoothing import Smoothing
+from diffpeaks.density.walk import Bandwidth
 from diffpeaks.forest.isolation import Isolation
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph

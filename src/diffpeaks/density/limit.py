@@ -1,7 +1,4 @@
-"""The random walk: transition, steps of diffusion, and where the walk ends.
-
-Densities here have mean one: 1 is average, whatever the number of samples.
-"""
+"""Where the random walk ends: its density after infinitely many steps, which has mean one."""
 
 from __future__ import annotations
 
@@ -13,10 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from diffpeaks._base.validation import n_threads
-from diffpeaks._native import normalize_rows, send_mass
 from diffpeaks.density.stationary import SMALLEST_MASS, UNDERFLOW, ConvergenceError, stationary_law
-from diffpeaks.graph import NeighborGraph, csr
+from diffpeaks.density.walk import Walk
+from diffpeaks.graph import csr
 from diffpeaks.progress import stage
 
 MAX_LIMIT_ENTRIES = np.iinfo(np.int32).max  # scipy finds connected components on 32-bit offsets
@@ -43,96 +39,17 @@ class Limit:
     residual: float
 
 
-def row_sums(graph: NeighborGraph, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The volume d(x) of each point: the sum of its weights."""
-    with np.errstate(over="ignore"):  # an infinite volume is refused where it matters
-        return np.add.reduceat(weights, graph.indptr[:-1])
-
-
-def transition(
-    graph: NeighborGraph,
-    weights: NDArray[np.float64],
-    overwrite_weights: bool = False,
-    n_jobs: int | None = None,
-) -> sp.csr_array:
-    """P: each row of weights divided by its sum."""
-    probabilities = weights if overwrite_weights else weights.copy()
-    normalize_rows(graph.indptr, probabilities, n_threads(n_jobs))
-    return csr(graph, probabilities)
-
-
-def starting_mass(
-    graph: NeighborGraph, power: float, weights: NDArray[np.float64] | None = None
-) -> NDArray[np.float64] | None:
-    """Where the walk starts: reach^-power times weights, with mean one; None for the uniform start.
-
-    The reach of a point is the distance to its last neighbour. A point whose neighbours all coincide has
-    the least reach of the others.
-    """
-    reach = graph.reach.astype(np.float64)
-    apart = reach > 0
-    if not power or not apart.any():
-        return None
-    log_reach = np.log(np.where(apart, reach, np.inf))
-    nearest = log_reach.min()
-    start = np.exp(power * (nearest - np.where(apart, log_reach, nearest)))  # at most one: nothing overflows
-    if weights is not None:
-        start *= weights
-    return start / start.mean()
-
-
-def diffuse(
-    transition: sp.csr_array,
-    density: NDArray[np.float64] | None = None,
-    steps: int = 1,
-    teleport: float = 0.0,
-    weights: NDArray[np.float64] | None = None,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
-    """The density after some steps of the walk, from the uniform start by default.
-
-    In each step the share `teleport` of the mass jumps to a point drawn uniformly. Points with
-    `weights` of mean one stand for as many: the walk starts and jumps in proportion, and the result is
-    the mass at each point, its density times its weight.
-    """
-    start = np.ones(transition.shape[0]) if weights is None else weights
-    density = start if density is None else density
-    indptr = transition.indptr.astype(np.int64, copy=False)
-    with stage("steps", steps) as done:
-        for _ in range(steps):
-            arriving = np.empty(len(start))
-            send_mass(indptr, transition.indices, transition.data, density, arriving, n_threads(n_jobs))
-            density = arriving
-            if teleport:
-                density = (1 - teleport) * density + teleport * density.mean() * start
-            done(1)
-    return density
-
-
-def change(
-    transition: sp.csr_array,
-    density: NDArray[np.float64],
-    teleport: float = 0.0,
-    weights: NDArray[np.float64] | None = None,
-    n_jobs: int | None = None,
-) -> float:
-    """Mean absolute change of a density in one more step."""
-    return float(np.mean(np.abs(diffuse(transition, density, 1, teleport, weights, n_jobs) - density)))
-
-
-def reversible_limit(graph: NeighborGraph, weights: NDArray[np.float64]) -> Limit:
+def reversible_limit(walk: Walk) -> Limit:
     """The limit of a walk with symmetric weights, in closed form.
 
     The walk is reversible, so within each connected component the density is the volume of a point
     divided by the component's mean volume.
     """
-    _check_limit_size(len(weights))
-    n_components, component = connected_components(_edges(csr(graph, weights)), directed=False)
-    volume = row_sums(graph, weights)
-    mean_volume = np.bincount(component, volume) / np.bincount(component)
-    density = volume / mean_volume[component]
-    residual = change(transition(graph, weights), density)
-    return Limit(density, int(n_components), 0.0, residual)
+    _check_limit_size(len(walk.weights))
+    n_components, component = connected_components(_edges(csr(walk.graph, walk.weights)), directed=False)
+    mean_volume = np.bincount(component, walk.volume) / np.bincount(component)
+    density = walk.volume / mean_volume[component]
+    return Limit(density, int(n_components), 0.0, _change(walk.transition, density))
 
 
 def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
@@ -147,7 +64,7 @@ def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
     if teleport:
         law = _stationary_with_hub((1 - teleport) * transition, np.full(n_samples, teleport))[:-1]
         density = law / law.mean()
-        return Limit(density, 1, 0.0, change(transition, density, teleport))
+        return Limit(density, 1, 0.0, _change(transition, density, teleport))
     edges = _edges(transition)
     n_classes, member = connected_components(edges, directed=True, connection="strong")
     closed = _closed_classes(edges, member, n_classes)
@@ -159,8 +76,13 @@ def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
         for points, chain in _class_chains(edges, member, closed):
             with done.part(len(points)):
                 density[points] = arrived[points].sum() * stationary_law(chain)
-    residual = change(transition, density)
+    residual = _change(transition, density)
     return Limit(density, int(closed.sum()), float(transient.mean()), residual)
+
+
+def _change(transition: sp.csr_array, density: NDArray[np.float64], teleport: float = 0.0) -> float:
+    """Mean absolute change of a density of mean one in one more step."""
+    return float(np.mean(np.abs((1 - teleport) * (density @ transition) + teleport - density)))
 
 
 def _check_limit_size(n_entries: int) -> None:
