@@ -13,7 +13,6 @@ from sklearn.cluster import DBSCAN
 from sklearn.datasets import load_iris, make_blobs, make_moons
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, NaiveDensity, neighbor_graph
-from diffpeaks.graph.dimension import intrinsic_dimension
 from diffpeaks.metrics import bcubed_scores
 
 
@@ -28,7 +27,7 @@ def test_automatic_choice_is_readable():
     X = general_position(0, 256)
     model = DensityPeaks().fit(X)
     assert model.density_estimator_.n_neighbors_ == 24
-    dimension = intrinsic_dimension(model.graph_)
+    dimension = model.graph_.intrinsic_dimension()
     assert model.density_estimator_.start_power == pytest.approx(dimension, abs=5e-4)
     assert dimension < 2
     assert model.density_estimator_.steps == 3

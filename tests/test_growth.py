@@ -7,7 +7,6 @@ from clouds import general_position
 from sklearn.preprocessing import normalize
 
 from diffpeaks import DensityPeaks, KernelDiffusion
-from diffpeaks.graph.dimension import rise_in
 from diffpeaks.metrics import bcubed_scores
 from diffpeaks.recipes import DEFAULT
 
@@ -43,8 +42,8 @@ def test_samples_on_a_line_are_one_cluster(draw, n_samples):
 
 
 def test_hills_must_rise_more_below_two_dimensions():
-    assert rise_in(2.0) == rise_in(7.0) == rise_in(np.inf) == DEFAULT.rise
-    assert rise_in(1.0) == pytest.approx(2 * DEFAULT.rise)
+    assert all(DEFAULT.in_dimensions(m).rise == DEFAULT.rise for m in (2.0, 7.0, np.inf))
+    assert DEFAULT.in_dimensions(1.0).rise == pytest.approx(2 * DEFAULT.rise)
 
 
 def test_the_start_as_loops():

@@ -11,7 +11,6 @@ from diffpeaks import DensityPeaks
 from diffpeaks.cuts import Cut
 from diffpeaks.forest.flow import weighed_by_flow
 from diffpeaks.forest.peaks import peak_labels
-from diffpeaks.graph.dimension import flow_weight_in
 from diffpeaks.recipes import DEFAULT
 
 
@@ -25,8 +24,8 @@ def joined_by_loops(model, cut):
     forest = model._landscape.forest_within(cut.max_link)
     tops = forest.roots
     hill = tops[peak_labels(forest, tops)]
-    walk, weights = model.density_estimator_.walk().transition.toarray(), model._landscape.places.weights
-    graph, of_place = model.density_estimator_.graph_, model._landscape.places.of_first(hill)
+    walk, weights = model.density_estimator_.walk().transition.toarray(), model._landscape.distinct.weights
+    graph, of_place = model.density_estimator_.graph_, model._landscape.distinct.of_first(hill)
     flows = {}
     for i in range(graph.n_samples):
         row = slice(graph.indptr[i], graph.indptr[i + 1])
@@ -99,7 +98,7 @@ def test_without_weight_heights_alone_decide(seed):
         plain,
         model._landscape.links,
         model.density_,
-        model._landscape.places,
+        model._landscape.distinct,
         density.walk(),
     )
     for threshold in (0.1, 0.3, 0.5, 0.8, 1.2):
@@ -110,9 +109,12 @@ def test_without_weight_heights_alone_decide(seed):
 
 
 def test_flow_counts_in_many_dimensions_alone():
-    assert flow_weight_in(1.0) == flow_weight_in(2.0) == flow_weight_in(2.4) == 0
-    assert 0 < flow_weight_in(3.0) < flow_weight_in(10.0) < flow_weight_in(1e9) == 1
-    assert flow_weight_in(np.inf) == DensityPeaks(n_neighbors=3).fit(load_digits().data).cut_.flow_weight == 0
+    def weight_in(dimension):
+        return DEFAULT.in_dimensions(dimension).flow_weight
+
+    assert weight_in(1.0) == weight_in(2.0) == weight_in(2.4) == 0
+    assert 0 < weight_in(3.0) < weight_in(10.0) < weight_in(1e9) == 1
+    assert weight_in(np.inf) == DensityPeaks(n_neighbors=3).fit(load_digits().data).cut_.flow_weight == 0
     plane = DensityPeaks().fit(make_moons(500, noise=0.05, random_state=0)[0])
     assert plane.cut_.flow_weight == 0
     digits = DensityPeaks().fit(load_digits().data)
@@ -143,7 +145,7 @@ def test_the_order_of_samples_has_no_part_in_it():
 def test_flow_is_refused_where_there_is_no_walk():
     X, _ = overlapping(200)
     model = DensityPeaks("naive", max_link=5.0).fit(X)
-    with pytest.raises(ValueError, match=r"flow_weight=0.3 .* density=None"):
+    with pytest.raises(ValueError, match=r"NaiveDensity has none.*flow_weight=0"):
         model.recut(cut=Cut(max_link=5.0, flow_weight=0.3))
     for bad in (-0.1, np.nan, np.inf, "a", None):
         with pytest.raises(ValueError, match="flow_weight="):

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 
-from diffpeaks import DensityPeaks, neighbor_graph
-from diffpeaks.density.places import Places
+from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
+from diffpeaks.density.distinct import distinct_samples
 from diffpeaks.forest.peaks import hill_links
-from diffpeaks.graph.dimension import LinkShares, link_shares
 from diffpeaks.neighbors import searchable
-from diffpeaks.recipes import DEFAULT
+from diffpeaks.recipes import DEFAULT, LinkShares
 
 COUNTS = st.lists(st.integers(1, 4), min_size=3, max_size=30)
 
@@ -83,7 +82,7 @@ def test_copies_share_row_label_and_confidence():
     assert (model.forest_.delta[50:] == 0).all()
 
 
-def test_more_neighbours_than_places_are_all_places():
+def test_more_neighbours_than_distinct_samples_are_all_of_them():
     X = np.repeat(general_position(3, 4), 5, axis=0)
     model = DensityPeaks(n_neighbors=12).fit(X)
     assert model.density_estimator_.n_neighbors_ == 4
@@ -93,7 +92,7 @@ def test_more_neighbours_than_places_are_all_places():
 
 def test_a_matrix_of_distances_does_not_say_which_samples_coincide():
     points = searchable(reference.euclidean_distances(np.zeros((5, 2))), metric="precomputed")
-    assert Places.distinct(points).number is None
+    assert distinct_samples(points, KernelDiffusion(), None, DEFAULT).number is None
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_bad_weights_are_refused(weights, words):
 
 
 def test_densities_that_count_take_no_weights():
-    with refuses("sample_weight|'naive'|density=None"):
+    with refuses("sample_weight|NaiveDensity|density=None"):
         DensityPeaks("naive").fit(general_position(0, 20), sample_weight=np.ones(20))
 
 
@@ -138,16 +137,17 @@ def test_hill_links_as_loops(X, n_neighbors):
 
 def test_links_are_more_in_few_dimensions():
     usual = DEFAULT.nearest_share, DEFAULT.mutual_share
-    assert link_shares(50.0)[:2] == link_shares(np.inf)[:2] == usual
-    assert link_shares(2.0)[:2] == (pytest.approx(0.4 / 0.3 * 0.125), 0.4)
-    assert link_shares(0.1).mutual == 1
+    assert DEFAULT.in_dimensions(50.0).links[:2] == DEFAULT.in_dimensions(np.inf).links[:2] == usual
+    assert DEFAULT.in_dimensions(2.0).links[:2] == (pytest.approx(0.4 / 0.3 * 0.125), 0.4)
+    assert DEFAULT.in_dimensions(0.1).links.mutual == 1
 
 
 def test_no_sample_has_fewer_links_than_two_others():
     lengths = np.array([1, 2, 3, 5, 8, 12, 40])
-    shares = link_shares(50.0)
-    assert shares.nearest_in(lengths).tolist() == [1, 2, 3, 3, 3, 3, 5]  # the sample itself counted
-    assert shares.mutual_in(lengths).tolist() == [1, 2, 3, 3, 3, 4, 12]
+    shares = DEFAULT.in_dimensions(50.0).links
+    nearest, mutual = shares.counts(lengths)
+    assert nearest.tolist() == [1, 2, 3, 3, 3, 3, 5]  # the sample itself counted
+    assert mutual.tolist() == [1, 2, 3, 3, 3, 4, 12]
     for n_neighbors in (3, 5, 8):
         model = DensityPeaks(n_neighbors=n_neighbors).fit(np.random.RandomState(0).normal(size=(300, 6)))
         assert model._landscape.links.degrees.min() == 3

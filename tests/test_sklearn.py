@@ -91,7 +91,7 @@ WEIGHTED_WITH_ZEROS = (
 
 def failures_with_weights(estimator):
     refused = {f"check_{name}": "gives weights of zero, which are refused" for name in WEIGHTED_WITH_ZEROS}
-    if estimator.density is not None:
+    if estimator.density not in (None, "fkd-asym"):
         refused |= {f"check_{name}": "gives weights to a density that counts samples" for name in WEIGHTED}
     return refused
 

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.datasets import make_faces
 from diffpeaks.density.smoothing import smoothed_samples
-from diffpeaks.graph.dimension import intrinsic_dimension, share_kept
+from diffpeaks.recipes import DEFAULT
 
 
 def blobs(n_samples=600, n_features=30, n_blobs=6, spread=0.8, seed=0):
@@ -38,7 +38,7 @@ def moved_by_loops(x, own, X, masses, smoothing):
 
 
 def places_after(model):
-    return model._landscape.places.points.space.points
+    return model._landscape.distinct.points.space.points
 
 
 @pytest.mark.parametrize("shrunk", [1.0, 0.05])
@@ -76,14 +76,14 @@ def test_copies_are_one_sample_of_their_weight():
 def test_new_samples_move_as_if_they_had_been_there():
     X, _ = blobs(160, 12)
     model = DensityPeaks().fit(X[:120])
-    moved = smoothed_samples(X[120:], model._landscape.points, model._landscape.places, model.smoothing_)
+    moved = smoothed_samples(X[120:], model._landscape.points, model._landscape.distinct, model.smoothing_)
     ones = np.ones(120)
     expected = [moved_by_loops(x, 1.0, X[:120], ones, model.smoothing_) for x in X[120:]]
     np.testing.assert_allclose(moved, expected, rtol=1e-10, atol=1e-12)
     back = smoothed_samples(
         X[:120][::-1],
         model._landscape.points,
-        model._landscape.places,
+        model._landscape.distinct,
         model.smoothing_,
     )
     np.testing.assert_array_equal(back, places_after(model)[::-1])
@@ -201,7 +201,7 @@ def test_samples_on_a_sphere_stay_on_it():
     X *= 7 / np.linalg.norm(X, axis=1, keepdims=True)
     model = DensityPeaks().fit(X[:150])
     assert model.smoothing_.radius == pytest.approx(7)
-    new = smoothed_samples(X[150:], model._landscape.points, model._landscape.places, model.smoothing_)
+    new = smoothed_samples(X[150:], model._landscape.points, model._landscape.distinct, model.smoothing_)
     for moved in (places_after(model), new):
         np.testing.assert_allclose(np.linalg.norm(moved, axis=1), 7)
     expected = [moved_by_loops(x, 1.0, X[:150], np.ones(150), model.smoothing_) for x in X[150:]]
@@ -263,7 +263,7 @@ def test_dimension_of_neighbours_that_grow_like_a_power(dimension, n_neighbors):
         np.sum([np.log(row[-1] / t) for t in row[1:-1]]) for row in graph.distances.reshape(-1, n_neighbors)
     ]
     expected = (n_neighbors - 3) / np.mean(sums) if n_neighbors > 3 else np.inf
-    assert intrinsic_dimension(graph) == pytest.approx(expected)
+    assert graph.intrinsic_dimension() == pytest.approx(expected)
     np.testing.assert_allclose(own_row[1:], lengths)
 
 
@@ -271,16 +271,16 @@ def test_dimension_of_neighbours_that_grow_like_a_power(dimension, n_neighbors):
 def test_dimension_of_a_cube_and_of_a_cube_in_more_features(n_features):
     X = np.random.RandomState(0).random_sample((4000, n_features))
     graph = neighbor_graph(X, 20)
-    dimension = intrinsic_dimension(graph)
+    dimension = graph.intrinsic_dimension()
     assert dimension == pytest.approx(n_features, rel=0.2)
     rotation = np.linalg.qr(np.random.RandomState(1).standard_normal((12, 12)))[0][:n_features]
-    assert intrinsic_dimension(neighbor_graph(X @ rotation, 20)) == pytest.approx(dimension, rel=1e-6)
+    assert neighbor_graph(X @ rotation, 20).intrinsic_dimension() == pytest.approx(dimension, rel=1e-6)
     squares = neighbor_graph(X, 20, metric="sqeuclidean")
-    assert intrinsic_dimension(squares, degree=2) == pytest.approx(dimension, rel=1e-6)
+    assert squares.intrinsic_dimension(2) == pytest.approx(dimension, rel=1e-6)
 
 
 def test_all_is_kept_up_to_two_dimensions_and_less_the_more_there_are():
-    shares = [share_kept(30, dimension) for dimension in (0.5, 1, 2, 3, 5, 10, np.inf)]
+    shares = [DEFAULT.share_kept(30, dimension) for dimension in (0.5, 1, 2, 3, 5, 10, np.inf)]
     assert shares[:3] == [1, 1, 1]
     assert np.all(np.diff(shares[2:]) < 0)
     assert shares[-1] == round(30**-0.25, 3)

@@ -96,8 +96,7 @@ def variant(name):
     constants = {field.name for field in fields(DEFAULT)}
     recipe = replace(DEFAULT, **{key: value for key, value in changes.items() if key in constants})
     params = {key: value for key, value in changes.items() if key not in constants}
-    kind = type("DensityPeaks", (DensityPeaks,), {"_recipe": recipe})
-    return lambda X: kind(n_jobs=1, **params).fit_predict(X)
+    return lambda X: DensityPeaks(recipe=recipe, n_jobs=1, **params).fit_predict(X)
 
 
 def measure(job, folder):

@@ -71,8 +71,7 @@ class DiffPeaks:
             return DensityPeaks(n_neighbors=value, n_jobs=1).fit_predict(self._X)
         if knob == "min_prominence":
             return self._model.recut(cut=replace(self._model.cut_, min_prominence=value))
-        varied = type("DensityPeaks", (DensityPeaks,), {"_recipe": replace(DEFAULT, **{knob: value})})
-        return varied(n_jobs=1).fit_predict(self._X)
+        return DensityPeaks(recipe=replace(DEFAULT, **{knob: value}), n_jobs=1).fit_predict(self._X)
 
 
 class Hdbscan:

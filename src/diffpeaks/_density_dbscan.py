@@ -13,14 +13,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._base.order import NOISE, density_order
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts.linking import core_labels
-from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
+from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
-from diffpeaks.density.places import Places
+from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.forest.isolation import isolation_of, longest_link
 from diffpeaks.forest.peaks import PeakForest, hill_links, peak_forest
-from diffpeaks.graph.dimension import intrinsic_dimension, link_shares
 from diffpeaks.progress import Callback
-from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.results.sweeps import Sweep, core_sweep
 
@@ -44,6 +43,8 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
         for functions. "auto" is 3 log2(n) for the default density, and 2 log2(n) for the others.
+    recipe : Recipe, optional
+        As in `DensityPeaks`; of it the neighbours, the steps, the links and the core density count.
     metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 
@@ -77,10 +78,9 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         "min_density": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "border": ["boolean"],
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
+        "recipe": [Recipe, None],
         **CLUSTERER_CONSTRAINTS,
     }
-
-    _recipe: Recipe = DEFAULT  # a subclass may have other constants
 
     def __init__(
         self,
@@ -89,6 +89,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         border: bool = True,
         *,
         n_neighbors: Any = "auto",
+        recipe: Recipe | None = None,
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
@@ -100,6 +101,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.min_density = min_density
         self.border = border
         self.n_neighbors = n_neighbors
+        self.recipe = recipe
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
@@ -117,22 +119,26 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
             copied: do not change it in place while the fit is in use.
         y : ignored
         """
+        recipe = used_recipe(self.recipe, self.density)
         points = points_of(self, X)
-        recipe, by_default = self._recipe, self.density is None
-        n_neighbors = Places(points).n_neighbors(self.n_neighbors, recipe) if by_default else "auto"
-        default = KernelDiffusion(n_neighbors, steps=recipe.steps)
-        self.density_estimator_ = fitted_density(self.density, default, self, points)
-        self.graph_ = self._links = self.density_estimator_.graph_
+        density = density_of(self, KernelDiffusion(steps=recipe.steps))
+        if self.density is None:
+            density.set_params(
+                n_neighbors=DistinctSamples(points).n_neighbors(self.n_neighbors, recipe) or "auto"
+            )
+        needs = density.needs(points)
+        self.graph_ = points.graph(*needs)
+        self.density_estimator_ = density.fit_graph(points, self.graph_, needs)
         self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
-        if by_default:
+        self._links = self.graph_
+        if recipe.measure_dimension:
             self._max_link = longest_link(points, self.isolation_, recipe)
-            dimension = intrinsic_dimension(self.graph_, points.degree)
-            shares = link_shares(dimension, recipe)
-            self._links = hill_links(self.graph_, shares, self.n_jobs).below(self._max_link)
+            settings = recipe.in_dimensions(self.graph_.intrinsic_dimension(points.degree, self.n_jobs))
+            self._links = hill_links(self.graph_, settings.links, self.n_jobs).below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())
-        core_density = recipe.core_density if by_default else 1.0
-        self.min_density_ = core_density if isinstance(self.min_density, str) else float(self.min_density)
+        by_recipe = isinstance(self.min_density, str)
+        self.min_density_ = recipe.core_density if by_recipe else float(self.min_density)
         self._fitted: dict[str, Any] = {"min_density": self.min_density_, "border": self.border}
         self.core_sample_indices_ = np.flatnonzero(self.density_ >= self.min_density_)
         self.labels_ = self._labels(self.min_density_, self.border)

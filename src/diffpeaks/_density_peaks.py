@@ -16,14 +16,14 @@ from diffpeaks._base.validation import check_flat, fixed_seed
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.noise import FATES, NoisePolicy
-from diffpeaks.density import GraphDensity, KernelDiffusion, fitted_density, points_of
+from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.density.places import Places
-from diffpeaks.density.smoothing import Smoothing, smoothed
-from diffpeaks.forest.isolation import Isolation, isolation_of
-from diffpeaks.graph.dimension import WHOLE_ROWS, intrinsic_dimension, link_shares, start_power_in
+from diffpeaks.density.distinct import DistinctSamples, distinct_samples
+from diffpeaks.density.smoothing import smoothed
+from diffpeaks.forest.isolation import isolation_of
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.progress import Callback
-from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
 from diffpeaks.results.landscape import Landscape
@@ -42,8 +42,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         `KernelDiffusion`, `NaiveDensity` or `LocalContrast`; a name of the paper: "naive", "lc",
         "kd-sym", "kd-asym", "fkd-sym", "fkd-asym"; one value for each sample; or a function of the
         `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3, start_power=m)`, m
-        the intrinsic dimension, at most 2, on distinct samples, where one that occurs several times is one of
-        that weight, linked along its nearest neighbours alone.
+        the intrinsic dimension, at most 2.
     n_clusters : int, optional
         Take that many peaks, those with the largest density x delta.
     max_link : float, optional
@@ -68,6 +67,11 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         Move samples towards their mutual neighbours first, the more the more dimensions there are. "auto"
         does so for dense Euclidean or cosine data without strangers (`isolation_`) where neither `density`
         nor `max_link` is given.
+    recipe : Recipe, optional
+        The choices and constants of all that is not given. None is `recipes.DEFAULT` for the default density:
+        duplicates are one sample of their weight, samples are smoothed, hills are linked along short links,
+        and flow over saddles counts. For a density that is given it is `recipes.PLAIN`, without all of these.
+        `replace(DEFAULT, rise=1.0)` changes one constant.
     metric, metric_params, search, n_jobs, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
@@ -118,11 +122,10 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
         "noise": [StrOptions(FATES)],
         "smooth": ["boolean", StrOptions({"auto"})],
+        "recipe": [Recipe, None],
         "random_state": ["random_state"],
         **CLUSTERER_CONSTRAINTS,
     }
-
-    _recipe: Recipe = DEFAULT  # a subclass may have other constants
 
     def __init__(
         self,
@@ -136,6 +139,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         min_cluster_size: int = 1,
         noise: str = "keep",
         smooth: bool | str = "auto",
+        recipe: Recipe | None = None,
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
@@ -153,6 +157,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         self.min_cluster_size = min_cluster_size
         self.noise = noise
         self.smooth = smooth
+        self.recipe = recipe
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
@@ -172,53 +177,49 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         y : ignored
         sample_weight : array of shape (n_samples,), optional
             How many samples each one stands for, or any other positive weight; only ratios count. For
-            the default density alone; a neighbour counts once among `n_neighbors`, whatever it weighs.
+            a diffusion of finitely many steps alone; a neighbour counts once among `n_neighbors`, whatever it
+            weighs.
         """
-        recipe, seed = self._recipe, fixed_seed(self.random_state)
+        recipe, seed = used_recipe(self.recipe, self.density), fixed_seed(self.random_state)
         points = points_of(self, X)
-        distinct = Places.seen_by(self.density, points, sample_weight)
-        places, smoothing, isolation = self._smoothed(distinct, seed)
-        graph, dimension, shares, default = places.graph, np.inf, WHOLE_ROWS, None
+        density = density_of(self, KernelDiffusion(steps=recipe.steps))
+        distinct = distinct_samples(points, density, sample_weight, recipe)
+        n_neighbors = distinct.n_neighbors(self.n_neighbors, recipe)
+        graph, isolation, smoothing = None, None, None
+        if self._may_smooth(distinct, recipe):
+            graph = distinct.points.graph(n_neighbors)
+            isolation = isolation_of(distinct.points, graph, recipe, seed)
+            if self.smooth is True or not isolation.are_strangers:
+                distinct, smoothing = smoothed(distinct, graph, recipe)
         if self.density is None:
-            graph = places.searched(self.n_neighbors, recipe)
-            dimension = intrinsic_dimension(graph, places.points.degree)
-            shares = link_shares(dimension, recipe)
-            default = self._default_density(places, dimension)
-        estimator = fitted_density(self.density, default, self, places.points, places.weights, graph)
-        isolation = isolation or isolation_of(places.points, estimator.graph_, recipe, seed)
-        landscape = Landscape(
-            *(points, places, estimator, isolation, smoothing, dimension, shares),
-            is_default=self.density is None,
-            recipe=recipe,
-            seed=seed,
-            n_jobs=self.n_jobs,
-        )
+            density.set_params(n_neighbors=n_neighbors or "auto")
+        needs = density.needs(distinct.points)
+        if graph is None or smoothing is not None or needs != Needs(graph.n_neighbors):
+            graph = distinct.points.graph(*needs)
+        isolation = isolation or isolation_of(distinct.points, graph, recipe, seed)
+        settings = recipe.in_dimensions(self._dimension(distinct, graph, recipe))
+        if self.density is None:
+            density.set_params(start_power=settings.start_power)
+        density.fit_graph(distinct.points, graph, needs, distinct.weights)
+        known = points, distinct, density, isolation, smoothing
+        landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
         cut = self._chosen_cut(landscape, self.n_clusters, self.max_link, self.min_prominence)
         return self._set(clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise)))
 
-    def _smoothed(self, places: Places, seed: int) -> tuple[Places, Smoothing | None, Isolation | None]:
-        """Where the density sees the samples, how they were moved, and what far ones are, if it is known."""
-        if self.smooth == "auto" and (self.density is not None or self.max_link is not None):
-            return places, None, None
-        if self.smooth is True and not places.points.can_move:
+    def _may_smooth(self, distinct: DistinctSamples, recipe: Recipe) -> bool:
+        """Whether samples may be moved, as far as their distances do not decide."""
+        if self.smooth is True and not distinct.points.can_move:
             raise ValueError(
                 "smooth=True needs dense points and metric='euclidean' or 'cosine', where means are points; "
                 f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
             )
-        if not self.smooth or not places.points.can_move:
-            return places, None, None
-        graph = places.points.graph(places.n_neighbors(self.n_neighbors, self._recipe))
-        isolation = isolation_of(places.points, graph, self._recipe, seed)
-        if self.smooth == "auto" and isolation.are_strangers:
-            return replace(places, graph=graph), None, isolation
-        return *smoothed(places, graph, self._recipe), isolation
+        automatic = recipe.smooth and self.max_link is None
+        return distinct.points.can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
-    def _default_density(self, places: Places, dimension: float) -> KernelDiffusion:
-        return KernelDiffusion(
-            places.n_neighbors(self.n_neighbors, self._recipe),
-            steps=self._recipe.steps,
-            start_power=start_power_in(dimension, self._recipe),
-        )
+    def _dimension(self, distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe) -> float:
+        if not recipe.measure_dimension:
+            return np.inf
+        return graph.intrinsic_dimension(distinct.points.degree, self.n_jobs)
 
     def _set(self, clustering: Clustering) -> Self:
         landscape = clustering.landscape

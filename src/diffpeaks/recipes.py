@@ -1,4 +1,4 @@
-"""The default: the constants that shape its labels, in one place.
+"""The default: its choices and the constants that shape its labels, in one place.
 
 Chosen on the labelled sets of `benchmarks/peers`, family by family. `docs/theory.md` derives what can be
 derived; `docs/peers.md` has the ablation, and how much hangs on each.
@@ -6,12 +6,58 @@ derived; `docs/peers.md` has the ablation, and how much hangs on each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+ISOLATED = ("auto", "strangers", "outliers")
 
 
-@dataclass(frozen=True)
+class LinkShares(NamedTuple):
+    """Of each row of a graph, the nearest part that hills are linked along, and that of mutual neighbours.
+
+    The nearest part is no fewer entries than `fewest`, the point itself counted, if the row has them.
+    """
+
+    nearest: float = 1.0
+    mutual: float = 1.0
+    fewest: int = 1
+
+    def counts(self, lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many entries of rows of these lengths either part is; the mutual one holds the nearest."""
+        nearest = np.maximum(np.rint(self.nearest * lengths).astype(np.int64), self.fewest)
+        nearest = np.minimum(lengths, nearest)
+        return nearest, np.maximum(np.rint(self.mutual * lengths).astype(np.int64), nearest)
+
+
+WHOLE_ROWS = LinkShares()
+
+
+class Settings(NamedTuple):
+    """What a recipe does with samples of one intrinsic dimension.
+
+    Attributes
+    ----------
+    start_power : float
+        Of `KernelDiffusion`, where none is given.
+    links : LinkShares
+    rise, flow_weight : float
+        The `min_prominence` and `flow_weight` of the automatic cut.
+    """
+
+    start_power: float
+    links: LinkShares
+    rise: float
+    flow_weight: float
+
+
+@dataclass(frozen=True, repr=False)
 class Recipe:
-    """The constants of the default.
+    """How points become labels where nothing else is said.
+
+    `DensityPeaks(recipe=replace(DEFAULT, rise=1.0))` changes one constant and leaves the others.
 
     Attributes
     ----------
@@ -50,6 +96,14 @@ class Recipe:
         In m dimensions smoothing leaves a sample k^(-kept_power (1/2 - 1/m)) of its own position.
     core_density : float
         A core sample of `DensityDBSCAN` has that share of the mean density or more.
+    merge_duplicates : bool
+        Samples that coincide are one of their weight, where the density knows weights.
+    smooth : bool
+        Whether samples are moved towards their neighbours where `smooth="auto"`.
+    isolated : {"auto", "strangers", "outliers"}
+        What samples far from all others are; "auto" asks the distances.
+    measure_dimension : bool
+        Whether the intrinsic dimension is measured; else it counts as infinite, and flow does not count.
     """
 
     neighbors: float = 3.0
@@ -68,6 +122,58 @@ class Recipe:
     flat_dimension: float = 2.5
     kept_power: float = 0.5
     core_density: float = 0.8
+    merge_duplicates: bool = True
+    smooth: bool = True
+    isolated: str = "auto"
+    measure_dimension: bool = True
+
+    def __post_init__(self) -> None:
+        if self.isolated not in ISOLATED:
+            raise ValueError(f"isolated={self.isolated!r} is unknown; use one of {list(ISOLATED)}")
+
+    def __repr__(self) -> str:
+        unusual = (f for f in fields(self) if getattr(self, f.name) != f.default)
+        return f"Recipe({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in unusual)})"
+
+    def n_neighbors(self, n_samples: int) -> int:
+        """Of that many distinct samples: more than links want, since a density averages over them."""
+        return min(n_samples, max(2, round(self.neighbors * np.log2(max(n_samples, 2)))))
+
+    def in_dimensions(self, dimension: float) -> Settings:
+        """What hangs on the intrinsic dimension, in thousandths.
+
+        They are rounded so that the order of samples, which rounds sums in its way, has no part in them.
+        """
+        mutual = min(1.0, max(self.mutual_share, round(self.plane_share / dimension, 3)))
+        links = LinkShares(self.nearest_share * mutual / self.mutual_share, mutual, self.fewest)
+        # in the plane a hill may be long and thin, so that little flows through it
+        flow_counts = self.flat_dimension <= dimension < np.inf
+        flow_weight = self.flow_weight * (1 - 2 / dimension) if flow_counts else 0.0
+        # on a line no path leads around what chance digs: a hill must rise farther
+        rise = self.rise * max(1.0, 2 / dimension)
+        start_power = min(self.start_power, dimension)
+        return Settings(round(start_power, 3), links, round(rise, 3), round(flow_weight, 3))
+
+    def share_kept(self, n_neighbors: int, dimension: float) -> float:
+        """The share of its own position that smoothing leaves a sample, at most one."""
+        return round(min(1.0, n_neighbors ** (self.kept_power * (1 / dimension - 1 / 2))), 3)
 
 
 DEFAULT = Recipe()
+# for a density that is given: each sample counts, hills are linked along all neighbours, nothing is moved
+PLAIN = replace(
+    DEFAULT,
+    nearest_share=1.0,
+    mutual_share=1.0,
+    core_density=1.0,
+    merge_duplicates=False,
+    smooth=False,
+    measure_dimension=False,
+)
+
+
+def used_recipe(given: Recipe | None, density: object) -> Recipe:
+    """A density that is given has no part of the default, unless a recipe says so."""
+    if given is not None:
+        return given
+    return DEFAULT if density is None else PLAIN

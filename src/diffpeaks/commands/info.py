@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.summary import add_json, size, tell
-from diffpeaks.density.places import automatic_n_neighbors
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.plan import plan
+from diffpeaks.recipes import DEFAULT
 
 _MOST_GRAPHS = 3  # the peak of memory beside the points in whole fits, in sizes of their graphs
 
@@ -37,7 +37,7 @@ def cost(X: Any, n_neighbors: int | str, metric: str, n_jobs: int | None) -> dic
     """The size of the points, and what their neighbours cost where that can be predicted."""
     n_samples, n_features = X.shape
     if n_neighbors == "auto":
-        n_neighbors = automatic_n_neighbors(n_samples)
+        n_neighbors = DEFAULT.n_neighbors(n_samples)
     found = {
         "n_samples": n_samples,
         "n_features": n_features,

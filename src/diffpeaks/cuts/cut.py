@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import check_integers
 from diffpeaks.forest.isolation import Isolation, longest_link
 from diffpeaks.forest.peaks import PeakForest
-from diffpeaks.graph.dimension import flow_weight_in, rise_in
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
-from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.recipes import Recipe, Settings
 
 RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters are called
 
@@ -78,20 +77,13 @@ def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
 
 @stage("cut")
 def automatic_cut(
-    points: PointSet | GivenGraph,
-    isolation: Isolation,
-    dimension: float = np.inf,
-    seed: int = 0,
-    recipe: Recipe = DEFAULT,
+    points: PointSet | GivenGraph, isolation: Isolation, settings: Settings, recipe: Recipe, seed: int = 0
 ) -> Cut:
-    """Hills by their rise, and links against the distance of random pairs where far samples are strangers.
-
-    How much flow counts hangs on the dimension that the density was found in; infinity stands for none.
-    """
+    """Hills by their rise, and links against the distance of random pairs where far samples are strangers."""
     return Cut(
         max_link=longest_link(points, isolation, recipe, seed),
-        min_prominence=rise_in(dimension, recipe),
-        flow_weight=flow_weight_in(dimension, recipe),
+        min_prominence=settings.rise,
+        flow_weight=settings.flow_weight,
     )
 
 

@@ -3,7 +3,7 @@
 from diffpeaks.density.base import GraphDensity, Needs, points_of
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
-from diffpeaks.density.named import PAPER_DENSITIES, fitted_density
+from diffpeaks.density.named import PAPER_DENSITIES, density_of
 from diffpeaks.density.shared_neighbors import SharedNeighborDensity
 
 __all__ = [
@@ -14,6 +14,6 @@ __all__ = [
     "NaiveDensity",
     "Needs",
     "SharedNeighborDensity",
-    "fitted_density",
+    "density_of",
     "points_of",
 ]

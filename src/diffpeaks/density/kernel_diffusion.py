@@ -131,6 +131,13 @@ class KernelDiffusion(GraphDensity):
         self.search = search
         self.n_jobs = n_jobs
 
+    has_walk = True
+
+    @property
+    def knows_weights(self) -> bool:  # type: ignore[override]
+        """After infinitely many steps the walk has forgotten how much started where."""
+        return bool(np.isfinite(self.steps))
+
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         if self.radius is None:
             return Needs(settled_n_neighbors(self.n_neighbors, points))

@@ -50,37 +50,25 @@ class GivenDensity(GraphDensity):
         )
 
 
-def fitted_density(
-    density: Any,
-    default: GraphDensity | None,
-    clusterer: Any,
-    points: PointSet | GivenGraph,
-    weights: NDArray[np.float64] | None = None,
-    graph: NeighborGraph | None = None,
-) -> GraphDensity:
-    """What a clusterer was given as density, fitted on its points with one search for both.
-
-    A graph of the points that is known already spares the search, if it is what the density needs.
+def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
+    """What a clusterer was given as density, or else the default, not fitted, with its metric and search.
 
     The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
     a name brings its own.
     """
-    if density is None and default is not None:
-        density = default
-    elif isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
+    density = clusterer.density
+    if isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
         raise ValueError(
             f"n_neighbors={clusterer.n_neighbors} has no effect, because the density {density!r} brings its "
             "own neighbours; set them there"
         )
-    estimator = _resolved(density, clusterer)
-    needs = estimator.needs(points)
-    if graph is None or needs != Needs(graph.n_neighbors):
-        graph = points.graph(*needs)
-    return estimator.fit_graph(points, graph, needs, weights)
+    if density is None:
+        return _with_settings_of(clusterer, default)
+    return _resolved(density, clusterer)
 
 
 def _resolved(density: Any, clusterer: Any) -> GraphDensity:
-    """A fresh estimator for `density`, with the clusterer's metric and search."""
+    """A fresh estimator for `density`, with the clusterer's metric, search and threads."""
     if isinstance(density, GraphDensity):
         return _with_settings_of(clusterer, clone(density))
     if isinstance(density, str):
@@ -108,6 +96,8 @@ def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
                 f"the density has {name}={own!r} and the clusterer {name}={theirs!r}, but one search "
                 "serves both; give it to the clusterer alone"
             )
+    if density.n_jobs is None:
+        density.set_params(n_jobs=clusterer.n_jobs)
     density._validate_params()
     return density
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import shift_towards
-from diffpeaks.density.places import Places
+from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.dimension import FEWEST_NEIGHBORS, intrinsic_dimension, share_kept
+from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.neighbors.contract import Neighbors
@@ -96,50 +96,51 @@ class Smoothing:
 
 
 def smoothed(
-    places: Places, graph: NeighborGraph, recipe: Recipe = DEFAULT
-) -> tuple[Places, Smoothing | None]:
-    """The places of samples that were moved, and how; None where they stay, in about two dimensions.
+    distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe = DEFAULT
+) -> tuple[DistinctSamples, Smoothing | None]:
+    """The samples after they were moved, and how; None where they stay, in about two dimensions.
 
-    The graph is that of the places, which keep it if they stay. The points must be such that have means
-    (`points.can_move`).
+    The graph is that of their points, which must be such that have means (`points.can_move`).
     """
-    points = places.points
+    points = distinct.points
     if isinstance(points, GivenGraph) or int(graph.n_neighbors or 0) < FEWEST_NEIGHBORS:
-        return replace(places, graph=graph), None
+        return distinct, None
     found = _smoothing_for(points, graph, recipe)
     if found.dimension < recipe.flat_dimension:
-        return replace(places, graph=graph), None
-    moved = points.moved(_moved_points(points, graph, places.weights, found))
-    return replace(places, points=moved, reach=graph.reach), found
+        return distinct, None
+    moved = points.moved(_moved_points(points, graph, distinct.weights, found))
+    return replace(distinct, points=moved, reach=graph.reach), found
 
 
-def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothing) -> NDArray[Any]:
+def smoothed_samples(
+    X: Any, given: PointSet, distinct: DistinctSamples, smoothing: Smoothing
+) -> NDArray[Any]:
     """New samples moved as if they had been among those of the fit, who stay where they are.
 
-    One at a place of the fit goes where that has gone.
+    One that coincides with a sample of the fit goes where that has gone.
 
     Parameters
     ----------
     X : new samples, checked
-    given : the places of the fit before they were moved
-    places : where they are now
+    given : the points of the fit before they were moved
+    distinct : where they are now
     """
     queries = np.ascontiguousarray(given.space.queries(X))
     rows = given.nearest_to(X, smoothing.n_neighbors - 1)
-    found = smoothing.moved(queries, 1.0, rows, given, places.weights, places.reach)
+    found = smoothing.moved(queries, 1.0, rows, given, distinct.weights, distinct.reach)
     nearest = rows.indptr[:-1]
     known = rows.distances[nearest] == 0
-    moved: Any = places.points
+    moved: Any = distinct.points
     found[known] = moved.space.points[rows.indices[nearest[known]]]
     return found
 
 
 def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Smoothing:
     n_neighbors = int(graph.n_neighbors or 0)
-    dimension = intrinsic_dimension(graph, points.degree)
+    dimension = graph.intrinsic_dimension(points.degree)
     typical = points.typical_distance() ** (1 / points.degree)
     return Smoothing(
-        share_kept(n_neighbors, dimension, recipe.kept_power),
+        recipe.share_kept(n_neighbors, dimension),
         dimension,
         n_neighbors,
         min(recipe.fewest, n_neighbors - 1),

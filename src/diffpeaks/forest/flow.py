@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.order import NO_POINT, rank_of
 from diffpeaks._native import join_hills
-from diffpeaks.density.places import Places
+from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.progress import stage
-from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.recipes import DEFAULT
 
 
 @stage("passes")
@@ -28,11 +28,11 @@ def weighed_by_flow(
     forest: PeakForest,
     links: NeighborGraph,
     density: NDArray[np.float64],
-    places: Places,
+    distinct: DistinctSamples,
     walk: Walk,
     max_link: float = np.inf,
     flow_weight: float = 0.0,
-    recipe: Recipe = DEFAULT,
+    usual_flow: float = DEFAULT.usual_flow,
 ) -> PeakForest:
     """The forest in which the prominence of a hill is how far it is apart from the hill that it would join.
 
@@ -44,7 +44,7 @@ def weighed_by_flow(
     Parameters
     ----------
     forest, links, density : of samples; the forest is along the links
-    places, walk : of their places
+    distinct, walk : of their points
     """
     tops = forest.roots
     hill = peak_labels(forest, tops).astype(np.int32)
@@ -61,8 +61,8 @@ def weighed_by_flow(
         walk.graph.indices,
         walk.graph.distances,
         walk.weights.astype(np.float64, copy=False),
-        places.masses / walk.volume,
-        np.ascontiguousarray(places.of_first(hill)),
+        distinct.masses / walk.volume,
+        np.ascontiguousarray(distinct.of_first(hill)),
         links.indptr,
         links.indices,
         links.distances,
@@ -73,7 +73,7 @@ def weighed_by_flow(
         _log_of(density[order]),
         forest.rank[tops],
         flow_weight,
-        recipe.usual_flow,
+        usual_flow,
         *found.values(),
     )
     return replace(forest, **found)

@@ -7,7 +7,7 @@ hardly ever farther, and make a peak of their own in the histogram. Outliers are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,8 @@ def isolation_of(
         return Isolation("unknown")
     nearest = graph.indptr[:-1][graph.degrees > 1] + 1  # rows begin with the sample itself
     ratio = graph.distances[nearest].astype(np.float64) / typical
-    return isolation_by(ratio ** (1 / points.degree), recipe)
+    found = isolation_by(ratio ** (1 / points.degree), recipe)
+    return found if recipe.isolated == "auto" else replace(found, kind=recipe.isolated)
 
 
 def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isolation:

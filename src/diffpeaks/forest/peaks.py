@@ -12,10 +12,10 @@ from diffpeaks._base.order import NO_POINT, NOISE, density_order, labels_by_peak
 from diffpeaks._base.validation import n_threads
 from diffpeaks._native import count_links, fill_links, first_denser, follow_links, mark_border, merge_hills
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.dimension import WHOLE_ROWS, LinkShares
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
+from diffpeaks.recipes import LinkShares
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +109,17 @@ def denser_neighbors(
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = None) -> NeighborGraph:
     """The nearest share of each row, and within the mutual share the neighbours that are as near to it."""
-    if shares == WHOLE_ROWS:
+    if shares.nearest >= 1:
         return graph
     rows, threads = (graph.indptr, graph.indices, graph.distances), n_threads(n_jobs)
-    nearest, within = shares.nearest_in(graph.degrees), shares.mutual_in(graph.degrees)
+    nearest, within = shares.counts(graph.degrees)
     which = nearest, within, graph.distances[graph.indptr[:-1] + within - 1]
     counts = np.empty(graph.n_samples, np.int64)
     count_links(*rows, *which, counts, threads)
     indptr = offsets(counts)
     linked, lengths = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], graph.distances.dtype)
     fill_links(*rows, *which, indptr, linked, lengths, threads)
-    return NeighborGraph(indptr, linked, lengths, 1, 0.0, graph.search, graph.recall)
+    return graph.with_rows(indptr, linked, lengths)
 
 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:

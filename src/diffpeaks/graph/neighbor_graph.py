@@ -21,11 +21,13 @@ from diffpeaks._base.validation import (
     check_unmasked,
     n_threads,
 )
-from diffpeaks._native import first_fault, some_asymmetric
+from diffpeaks._native import first_fault, row_spreads, some_asymmetric
 from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
 from diffpeaks.graph.rows import row_blocks, row_prefixes
 from diffpeaks.graph.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
+FEWEST_NEIGHBORS = 4  # the point itself counted, of which a dimension can be told
+_LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
 _FAULTS = {
     1: "does not start with the point itself",
     2: "has the point itself at a distance other than 0",
@@ -97,6 +99,16 @@ class NeighborGraph:
         if self.n_neighbors is None:
             object.__setattr__(self, "n_neighbors", shortest)
         check_claims(self.n_neighbors, shortest, self.radius, self.recall, self.recall_error)
+
+    @classmethod
+    def of_valid(cls, **values: Any) -> Self:
+        """A graph of values that are known to be valid: they are not copied, and arrays become read-only."""
+        graph = object.__new__(cls)
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                freeze(value)
+            object.__setattr__(graph, name, value)
+        return graph
 
     @classmethod
     def from_arrays(
@@ -173,10 +185,7 @@ class NeighborGraph:
         values = read_graph_file(path, {field.name: field.default for field in fields(cls)}, mmap, check)
         if check:
             return cls(**values)
-        graph = object.__new__(cls)
-        for name, value in values.items():
-            object.__setattr__(graph, name, value)
-        return graph
+        return cls.of_valid(**values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), tuple(getattr(self, field.name) for field in fields(self)))
@@ -255,12 +264,27 @@ class NeighborGraph:
             "n_neighbors": n_neighbors or int(lengths.min()),
             "radius": radius,
         }
-        prefix = object.__new__(NeighborGraph)  # a prefix of valid rows is valid: no check needed
-        for name, value in {**self.__dict__, **changed}.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(prefix, name, value)
-        return prefix
+        return NeighborGraph.of_valid(**{**self.__dict__, **changed})
+
+    def with_rows(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], distances: NDArray[Any]
+    ) -> NeighborGraph:
+        """Other rows, found by the same search, that are known to be valid but not to be complete."""
+        rows = {"indptr": indptr, "indices": indices, "distances": distances}
+        return NeighborGraph.of_valid(**{**self.__dict__, **rows, "n_neighbors": 1, "radius": 0.0})
+
+    def intrinsic_dimension(self, distance_power: int = 1, n_jobs: int | None = None) -> float:
+        """The estimate of Levina and Bickel (2004), averaged as by MacKay and Ghahramani (2005).
+
+        Rows of fewer than four neighbours, the point itself counted, do not count. Distances are lengths to
+        the power `distance_power`.
+        """
+        spreads = np.empty(self.n_samples)
+        rows = self.indptr, self.indices, self.distances
+        row_spreads(*rows, FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, spreads, n_threads(n_jobs))
+        spread = float(spreads.sum()) / distance_power
+        n_ratios = int(np.maximum(self.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
+        return n_ratios / spread if spread > 0 else np.inf
 
     def check_symmetric(self) -> None:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""

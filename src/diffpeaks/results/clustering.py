@@ -61,25 +61,25 @@ class Clustering:
     def probabilities(self) -> NDArray[np.float64]:
         graph, labels = self._walked
         found = confidence.probabilities(graph, labels, self.n_clusters)
-        return found if graph is self.landscape.graph else self.landscape.places.of_samples(found)
+        return found if graph is self.landscape.graph else self.landscape.distinct.of_samples(found)
 
     @cached_property
     def outlier_scores(self) -> NDArray[np.float64]:
         density = self.landscape.estimator
         found = confidence.outlier_scores(density.graph_, density.density_)
-        return self.landscape.places.of_samples(found)
+        return self.landscape.distinct.of_samples(found)
 
     def memberships(self, top: int) -> sp.csr_array:
         graph, labels = self._walked
         found = confidence.memberships(graph, labels, self.n_clusters, top)
-        return found if graph is self.landscape.graph else self.landscape.places.of_samples(found)
+        return found if graph is self.landscape.graph else self.landscape.distinct.of_samples(found)
 
     @property
     def _walked(self) -> tuple[NeighborGraph, NDArray[np.int64]]:
-        """Where the walk of memberships goes: over places, unless samples at one have different labels."""
-        places = self.landscape.places
-        labels = places.of_first(self.labels)
-        if np.array_equal(places.of_samples(labels), self.labels):
+        """Where the walk of memberships goes: over distinct samples, unless copies have different labels."""
+        distinct = self.landscape.distinct
+        labels = distinct.of_first(self.labels)
+        if np.array_equal(distinct.of_samples(labels), self.labels):
             return self.landscape.estimator.graph_, labels
         return self.landscape.graph, self.labels
 
@@ -95,8 +95,8 @@ class Clustering:
         landscape, cut = self.landscape, self.cut
         around = Surroundings(
             landscape.estimator,
-            landscape.places.of_first(self.labels),
-            landscape.shares,
+            landscape.distinct.of_first(self.labels),
+            landscape.settings.links,
             cut.longest_link,
             at_least=int(cut.is_of_all_samples),
         )
@@ -109,11 +109,11 @@ class Clustering:
         if not landscape.estimator.known_at_new_samples:
             return nearest_rule(self.labels)
         if not self.policy.halo or self.policy.noise == "assign":
-            return HillRule(landscape.estimator, landscape.places.of_first(self.labels))
+            return HillRule(landscape.estimator, landscape.distinct.of_first(self.labels))
         before, noise = self.before_noise
         border = border_density(before.labels, landscape.links, landscape.density, self.cut.longest_link)
         numbers = np.where(noise.small[before.peaks], NOISE, self.labels[before.peaks])
-        return HillRule(landscape.estimator, landscape.places.of_first(before.labels), border, numbers)
+        return HillRule(landscape.estimator, landscape.distinct.of_first(before.labels), border, numbers)
 
     def hierarchy(self, max_link: float | None) -> Hierarchy:
         landscape = self.landscape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from diffpeaks.cuts import Cut, automatic_cut, best_peaks_first, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion
-from diffpeaks.density.places import Places
+from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.density.smoothing import Smoothing, smoothed_samples
+from diffpeaks.density.walk import Walk
 from diffpeaks.forest.flow import weighed_by_flow
 from diffpeaks.forest.isolation import Isolation
 from diffpeaks.forest.peaks import PeakForest, complete_forest, hill_links, peak_forest
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.dimension import WHOLE_ROWS, LinkShares
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.recipes import Recipe, Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +29,14 @@ class Landscape:
     ----------
     points : PointSet or GivenGraph
         The samples as they were given.
-    places : Places
-        Where the density sees them.
+    distinct : DistinctSamples
+        The distinct ones of them, where the density sees them.
     estimator : GraphDensity
-        The density of the places.
+        Their density.
     isolation : Isolation
     smoothing : Smoothing or None
-    dimension : float
-        In how many dimensions the default density was found; infinite for one that was given.
-    shares : LinkShares
-        The part of each row that hills are linked along.
-    is_default : bool
-        Whether flow over saddles may count.
+    settings : Settings
+        What the recipe says in the dimensions of the samples.
     recipe : Recipe
     seed : int
         Of what the automatic cut draws.
@@ -48,36 +44,45 @@ class Landscape:
     """
 
     points: PointSet | GivenGraph
-    places: Places
+    distinct: DistinctSamples
     estimator: GraphDensity
     isolation: Isolation
-    smoothing: Smoothing | None = None
-    dimension: float = np.inf
-    shares: LinkShares = WHOLE_ROWS
-    is_default: bool = False
-    recipe: Recipe = DEFAULT
+    smoothing: Smoothing | None
+    settings: Settings
+    recipe: Recipe
     seed: int = 0
     n_jobs: int | None = None
 
     @cached_property
     def graph(self) -> NeighborGraph:
         """The graph of the samples."""
-        return self.places.graph_of_samples(self.estimator.graph_)
+        return self.distinct.graph_of_samples(self.estimator.graph_)
 
     @cached_property
     def density(self) -> NDArray[np.float64]:
-        return self.places.of_samples(self.estimator.density_)
+        return self.distinct.of_samples(self.estimator.density_)
 
     @cached_property
     def links(self) -> NeighborGraph:
         """The graph along which hills are linked."""
-        if not self.is_default:
-            return self.graph
-        return self.places.graph_of_samples(hill_links(self.estimator.graph_, self.shares, self.n_jobs))
+        found = hill_links(self.estimator.graph_, self.settings.links, self.n_jobs)
+        return self.graph if found is self.estimator.graph_ else self.distinct.graph_of_samples(found)
 
     @cached_property
     def automatic_cut(self) -> Cut:
-        return automatic_cut(self.places.points, self.isolation, self.dimension, self.seed, self.recipe)
+        how = self.recipe, self.seed
+        found = automatic_cut(self.distinct.points, self.isolation, self.settings, *how)
+        return found if self.estimator.has_walk else replace(found, flow_weight=0.0)
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The walk whose mass the density is."""
+        if isinstance(self.estimator, KernelDiffusion):
+            return self.estimator.walk()
+        raise ValueError(
+            f"flow asks for the random walk of the density, but {type(self.estimator).__name__} has none; "
+            "use KernelDiffusion, or take flow_weight=0"
+        )
 
     @cached_property
     def complete_forest(self) -> PeakForest:
@@ -99,7 +104,7 @@ class Landscape:
     @property
     def seen_points(self) -> PointSet | GivenGraph:
         """The samples where the density sees them."""
-        return self.points if self.smoothing is None else self.places.all_points()
+        return self.points if self.smoothing is None else self.distinct.all_points()
 
     def forest(self, cut: Cut) -> PeakForest:
         """The forest that a cut takes peaks from, its saddles weighed as the cut says."""
@@ -115,13 +120,8 @@ class Landscape:
         """The forest along links, its saddles weighed by flow if the cut says so."""
         if not cut.flow_weight:
             return forest
-        if not (self.is_default and isinstance(self.estimator, KernelDiffusion)):
-            raise ValueError(
-                f"flow_weight={cut.flow_weight} asks for the walk of the default density, but the fit has "
-                f"another; fit with density=None, or take flow_weight=0"
-            )
-        along = self.links, self.density, self.places, self.estimator.walk()
-        return weighed_by_flow(forest, *along, cut.max_link, cut.flow_weight, self.recipe)
+        along = self.links, self.density, self.distinct, self.walk
+        return weighed_by_flow(forest, *along, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
     def peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
         """The peaks that a cut leaves of its forest, densest first."""
@@ -136,10 +136,10 @@ class Landscape:
         """New samples where the density sees them."""
         if self.smoothing is None:
             return X
-        return smoothed_samples(X, self._given_places, self.places, self.smoothing)
+        return smoothed_samples(X, self._given_points, self.distinct, self.smoothing)
 
     @cached_property
-    def _given_places(self) -> PointSet:
-        """The places of samples before they were moved."""
+    def _given_points(self) -> PointSet:
+        """The distinct samples before they were moved."""
         points = self.points.searched()
-        return points if self.places.first is None else points.restricted(self.places.first)
+        return points if self.distinct.first is None else points.restricted(self.distinct.first)

@@ -33,27 +33,26 @@ from diffpeaks.density import (
     NaiveDensity,
     SharedNeighborDensity,
 )
+from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.density.named import GivenDensity
-from diffpeaks.density.places import Places
 from diffpeaks.density.smoothing import Smoothing
 from diffpeaks.density.walk import Bandwidth
 from diffpeaks.forest.isolation import Isolation
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.dimension import LinkShares
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
-from diffpeaks.recipes import Recipe
+from diffpeaks.recipes import LinkShares, Recipe, Settings
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.landscape import Landscape
 
-MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 3)
+MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 4)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
 _RECORDS = (
-    *(ApproximateSearch, Clustering, Cut, Isolation, Landscape, NeighborGraph, NoisePolicy),
-    *(PeakForest, Places, Recipe, Smoothing),
+    *(ApproximateSearch, Clustering, Cut, DistinctSamples, Isolation, Landscape, NeighborGraph),
+    *(NoisePolicy, PeakForest, Recipe, Smoothing),
 )
-_TUPLES = (Bandwidth, LinkShares)
+_TUPLES = (Bandwidth, LinkShares, Settings)
 _KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, *_TUPLES, GivenGraph, PointSet)
 }
@@ -231,22 +230,19 @@ class _Reader:
 def _check_sizes(clustering: Clustering) -> None:
     """Refuse values that compiled loops would follow out of their arrays: they are checked nowhere else."""
     landscape, density = clustering.landscape, clustering.landscape.estimator
-    places, n_places, n_samples = landscape.places, density.graph_.n_samples, landscape.points.n_samples
-    _check_values(_state(density), n_places, n_places)
-    _check_values({"points": places.points, "first": places.first}, n_places, n_samples)
-    _check_values({"number": places.number}, n_samples, n_places)
+    distinct, n_distinct, n_samples = landscape.distinct, density.graph_.n_samples, landscape.points.n_samples
+    _check_values(_state(density), n_distinct, n_distinct)
+    _check_values({"points": distinct.points, "first": distinct.first}, n_distinct, n_samples)
+    _check_values({"number": distinct.number}, n_samples, n_distinct)
     _check_values({**vars(clustering.forest), "labels": clustering.labels}, n_samples, n_samples)
     _check_names("peaks", clustering.peaks, n_samples)
-    _check_lengths({"weights": places.weights, "reach": places.reach}, n_places)
-    if (places.reach is None) != (landscape.smoothing is None):
+    _check_lengths({"weights": distinct.weights, "reach": distinct.reach}, n_distinct)
+    if (distinct.reach is None) != (landscape.smoothing is None):
         raise ValueError("samples were moved, and their reach is missing, or the other way round")
-    walked = vars(density).get("_reached", density.graph_)
-    if clustering.cut.flow_weight and len(walked.indices) != len(density.graph_.indices):
-        raise ValueError(f"the walk has {len(walked.indices)} entries, other than the graph")
 
 
 def _check_lengths(of: dict[str, Any], size: int) -> None:
-    """Arrays, where there are any, hold a finite number of at least zero for each place."""
+    """Arrays, where there are any, hold a finite number of at least zero for each point."""
     for name, values in of.items():
         if values is not None and (
             values.shape != (size,) or not np.all((values >= 0) & np.isfinite(values))

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.order import NOISE
 from diffpeaks.density import GraphDensity
-from diffpeaks.graph.dimension import WHOLE_ROWS, LinkShares
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.contract import Neighbors, leading
 from diffpeaks.progress import stage
+from diffpeaks.recipes import WHOLE_ROWS, LinkShares
 
 _BLOCK_VALUES = 1 << 21  # of new samples, or of their neighbours, at a time
 
@@ -50,12 +50,12 @@ class Surroundings:
         """The neighbours of new samples, and how many of them count."""
         points, n_neighbors = self.density._points.searched(), self.density.n_neighbors_ or 1
         if self.density.radius_ is None:  # rows of one length: no more are searched than count
-            n_counting = int(self.shares.nearest_in(np.array(n_neighbors))) - 1
+            n_counting = int(self.shares.counts(np.array(n_neighbors))[0]) - 1
             found = points.nearest_to(X, max(1, n_counting))
             lengths = np.diff(found.indptr)
         else:
             found = points.within_of(X, self.density.radius_, max(self.at_least, n_neighbors - 1))
-            lengths = self.shares.nearest_in(np.diff(found.indptr) + 1) - 1
+            lengths = self.shares.counts(np.diff(found.indptr) + 1)[0] - 1
         short = found.distances < np.atleast_1d(self.max_link)  # an array, which is not rounded to float32
         return found, np.minimum(lengths, np.diff(offsets(short)[found.indptr]))
 

@@ -1,0 +1,213 @@
+"""The random walk on a graph: how much each step weighs, where the walk starts, and where it gets to.
+
+Densities here have mean one: 1 is average, whatever the number of samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from diffpeaks._base.validation import check_positive, n_threads
+from diffpeaks._native import n_sending_parts, send_mass, weigh_rows
+from diffpeaks.graph import NeighborGraph, csr
+from diffpeaks.progress import stage
+
+Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
+
+KERNELS = {"gaussian": 0, "uniform": 1, "epanechnikov": 2, "laplace": 3}  # as the compiled core numbers them
+_ONE = np.ones(1)
+
+
+class Bandwidth(NamedTuple):
+    """The bandwidth h of a pair as a length: sqrt(h) = `origin[i] * target[j]`.
+
+    A number stands for a constant array. Lengths, because squares of distances may overflow.
+    """
+
+    origin: float | NDArray[np.float64]
+    target: float | NDArray[np.float64] = 1.0
+
+
+def bandwidth_of(graph: NeighborGraph, bandwidth: Any) -> Bandwidth:
+    """One bandwidth for all points: a number as it is, "median" from the graph.
+
+    "median" is the median squared distance between neighbours that do not coincide.
+    """
+    if not isinstance(bandwidth, str):
+        return Bandwidth(float(np.sqrt(check_positive("bandwidth", bandwidth))))
+    if bandwidth != "median":
+        raise ValueError(f"bandwidth={bandwidth!r} is unknown; use a number, 'median' or 'local'")
+    apart = graph.distances[graph.distances > 0]
+    if not len(apart):
+        return Bandwidth(1.0)  # where all neighbours coincide every bandwidth gives the same weights
+    middle = [(len(apart) - 1) // 2, len(apart) // 2]
+    apart.partition(middle)
+    return Bandwidth(float(np.hypot(*apart[middle].astype(np.float64)) / np.sqrt(2)))
+
+
+def local_bandwidth(graph: NeighborGraph) -> Bandwidth:
+    """One bandwidth for each point: the squared distance to the last of its row (asymmetric)."""
+    return Bandwidth(graph.reach.astype(np.float64))
+
+
+def self_tuning_bandwidth(graph: NeighborGraph, n_neighbors: int | None) -> Bandwidth:
+    """Product of both points' distances to their `n_neighbors`-th, or last, neighbour (symmetric)."""
+    ends = graph.indptr[1:] if n_neighbors is None else graph.indptr[:-1] + n_neighbors
+    root = np.sqrt(graph.distances[ends - 1].astype(np.float64))
+    return Bandwidth(root, root)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A random walk: from a point to each entry of its row in proportion to the weight of the entry.
+
+    Attributes
+    ----------
+    graph : NeighborGraph
+    weights : array of shape (n_entries,)
+        1 for a point and its duplicates, times the mass of the entry's point.
+    volume : array of shape (n_samples,)
+        The volume d(x) of each point: the sum of its weights.
+    n_jobs : as it was given
+    """
+
+    graph: NeighborGraph
+    weights: NDArray[Any]
+    volume: NDArray[np.float64]
+    n_jobs: int | None = None
+
+    @property
+    def transition(self) -> sp.csr_array:
+        """P: the chance to go from one point to another, each row of weights divided by its sum."""
+        return csr(self.graph, self.weights / np.repeat(self.volume, self.graph.degrees))
+
+
+def walk_on(
+    graph: NeighborGraph,
+    kernel: Kernel = "gaussian",
+    bandwidth: Bandwidth | float = 1.0,
+    masses: NDArray[np.float64] | None = None,
+    dtype: Any = np.float64,
+    n_jobs: int | None = None,
+) -> Walk:
+    """The walk of a kernel along the rows of a graph; a point of some mass counts as often.
+
+    A callable gets distances, and the bandwidth is its own affair. Weights are kept in `dtype`.
+    """
+    if not isinstance(bandwidth, Bandwidth):
+        bandwidth = bandwidth_of(graph, bandwidth)
+    rows = graph.indptr, graph.indices, graph.distances
+    return Walk(graph, *row_weights(*rows, kernel, bandwidth, masses, dtype, n_jobs), n_jobs)
+
+
+def row_weights(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    distances: NDArray[Any],
+    kernel: Kernel,
+    bandwidth: Bandwidth,
+    masses: NDArray[np.float64] | None = None,
+    dtype: Any = np.float64,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The weights of the entries of rows, and their sums; origins are rows, targets are indices."""
+    if callable(kernel):
+        weights = _checked(kernel(distances), distances)
+        if masses is not None:
+            weights *= masses[indices]
+        owners = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        return weights, np.bincount(owners, weights, len(indptr) - 1).astype(np.float64)
+    weights, volume = np.empty(len(distances), dtype), np.empty(len(indptr) - 1)
+    origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
+    heavy = _ONE if masses is None else masses
+    rows = indptr, indices, distances
+    weigh_rows(*rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads(n_jobs))
+    return weights, volume
+
+
+def _checked(weights: Any, distances: NDArray[Any]) -> NDArray[np.float64]:
+    weights = np.asarray(weights)
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"the kernel must return an array of real numbers, got {weights!r}, {weights.shape}")
+    weights = weights.astype(np.float64)
+    if weights.shape != distances.shape:
+        raise ValueError(
+            f"the kernel returned shape {weights.shape} for distances of shape {distances.shape}; "
+            "it must return one weight for each distance"
+        )
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    bad |= (distances == 0) & (weights <= 0)
+    if bad.any():
+        raise ValueError(
+            f"the kernel returned {weights[bad][0]} at distance {distances[bad][0]}; weights must be "
+            "finite and not negative, and above 0 at distance 0"
+        )
+    return weights
+
+
+def weight_blocks(
+    graph: NeighborGraph, kernel: Kernel, bandwidth: Bandwidth
+) -> Iterator[tuple[slice, slice, NDArray[np.int64], NDArray[np.float64]]]:
+    """The rows and entries of each block of the graph, the row of each entry, and its weight."""
+    for rows, entries in graph.blocks():
+        lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
+        owners = np.repeat(np.arange(rows.start, rows.stop), lengths)
+        indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
+        origin = bandwidth.origin[rows] if isinstance(bandwidth.origin, np.ndarray) else bandwidth.origin
+        within = graph.indices[entries], graph.distances[entries]
+        weights, _ = row_weights(indptr, *within, kernel, Bandwidth(origin, bandwidth.target))
+        yield rows, entries, owners, weights
+
+
+def starting_mass(
+    graph: NeighborGraph, power: float, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64] | None:
+    """Where the walk starts: reach^-power times weights, with mean one; None for the uniform start.
+
+    The reach of a point is the distance to its last neighbour. A point whose neighbours all coincide has
+    the least reach of the others.
+    """
+    reach = graph.reach.astype(np.float64)
+    apart = reach > 0
+    if not power or not apart.any():
+        return None
+    log_reach = np.log(np.where(apart, reach, np.inf))
+    nearest = log_reach.min()
+    start = np.exp(power * (nearest - np.where(apart, log_reach, nearest)))  # at most one: nothing overflows
+    if weights is not None:
+        start *= weights
+    return start / start.mean()
+
+
+def diffuse(
+    walk: Walk,
+    mass: NDArray[np.float64] | None = None,
+    steps: int = 1,
+    teleport: float = 0.0,
+    masses: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mass at each point after some steps, and one step before; from the uniform start by default.
+
+    In each step the share `teleport` of the mass jumps to a point drawn uniformly. Points with
+    `masses` of mean one stand for as many: the walk starts and jumps in proportion, and what arrives is
+    the density times the mass.
+    """
+    graph, n_samples = walk.graph, walk.graph.n_samples
+    start = np.ones(n_samples) if masses is None else masses
+    before = after = start if mass is None else mass
+    sums = np.empty(n_sending_parts(n_samples) * n_samples)
+    with stage("steps", steps) as done:
+        for _ in range(steps):
+            before, after = after, np.empty(n_samples)
+            sent = before / walk.volume
+            send_mass(graph.indptr, graph.indices, walk.weights, sent, sums, after, n_threads(walk.n_jobs))
+            if teleport:
+                after = (1 - teleport) * after + teleport * after.mean() * start
+            done(1)
+    return after, before

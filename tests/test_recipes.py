@@ -1,0 +1,115 @@
+"""The default is a composition of public parts, and each of them can be exchanged alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from refusals import refuses
+from sklearn import datasets
+
+from diffpeaks import DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity
+from diffpeaks.cuts import Cut
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
+
+SETS = {
+    "iris": lambda: datasets.load_iris().data,
+    "wine": lambda: datasets.load_wine().data,
+    "breast cancer": lambda: datasets.load_breast_cancer().data,
+    "diabetes": lambda: datasets.load_diabetes().data,
+    "digits": lambda: datasets.load_digits().data,
+    "linnerud": lambda: datasets.load_linnerud().data,
+    "moons": lambda: datasets.make_moons(600, noise=0.08, random_state=0)[0],
+    "swiss roll": lambda: datasets.make_swiss_roll(800, noise=0.3, random_state=0)[0],
+    "one feature": lambda: datasets.make_blobs(300, 1, centers=[[0], [5]], random_state=0)[0],
+    "duplicates": lambda: np.round(datasets.make_blobs(500, 2, random_state=3)[0]),
+    "with strangers": lambda: stranger_set(),
+}
+
+
+def stranger_set():
+    """Tight groups and people seen once, all about as far apart."""
+    random = np.random.RandomState(0)
+    directions = random.normal(size=(120, 40))
+    groups = np.repeat(directions[:30], 8, axis=0)
+    return np.vstack([groups + 0.3 * random.normal(size=groups.shape), directions[30:]])
+
+
+sets = pytest.mark.parametrize("name", list(SETS))
+
+
+@sets
+def test_the_default_spelled_out_with_its_recipe(name):
+    X = SETS[name]()
+    model = DensityPeaks().fit(X)
+    chosen = model.density_estimator_
+    density = KernelDiffusion(chosen.n_neighbors_, steps=3, start_power=chosen.start_power)
+    np.testing.assert_array_equal(DensityPeaks(density, recipe=DEFAULT).fit_predict(X), model.labels_)
+
+
+@sets
+def test_the_default_spelled_out_rule_by_rule(name):
+    """No part of the default's recipe: smoothing, density, links and cut are each said."""
+    X = SETS[name]()
+    model = DensityPeaks().fit(X)
+    chosen, links = model.density_estimator_, model._landscape.settings.links
+    by_hand = replace(PLAIN, merge_duplicates=True, nearest_share=links.nearest, mutual_share=links.mutual)
+    spelled = DensityPeaks(
+        KernelDiffusion(chosen.n_neighbors_, steps=3, start_power=chosen.start_power),
+        smooth=model.smoothing_ is not None,
+        recipe=by_hand,
+    ).fit(X)
+    np.testing.assert_array_equal(spelled.density_, model.density_)
+    cut = model.cut_
+    rules = Cut(None, cut.max_link, cut.min_prominence, flow_weight=cut.flow_weight)
+    np.testing.assert_array_equal(spelled.recut(cut=rules), model.labels_)
+
+
+@pytest.mark.parametrize("density", [NaiveDensity("auto"), LocalContrast("auto"), "kd-asym", "fkd-sym"])
+def test_another_density_with_the_rest_of_the_default(density):
+    X, _ = datasets.make_blobs(400, 8, centers=4, random_state=1)
+    model = DensityPeaks(density, recipe=DEFAULT).fit(X)
+    plain = DensityPeaks(density).fit(X)
+    assert model.smoothing_ is not None
+    assert plain.smoothing_ is None
+    assert model._landscape.links.degrees.mean() < plain._landscape.links.degrees.mean()
+    assert (model.cut_.flow_weight > 0) == isinstance(model.density_estimator_, KernelDiffusion)
+
+
+def test_another_rule_for_isolated_samples():
+    X = SETS["with strangers"]()
+    as_found, outliers = (
+        DensityPeaks().fit(X),
+        DensityPeaks(recipe=replace(DEFAULT, isolated="outliers")).fit(X),
+    )
+    assert as_found.isolation_.are_strangers
+    assert np.isfinite(as_found.cut_.max_link)
+    assert outliers.isolation_.kind == "outliers"
+    assert outliers.cut_.max_link == np.inf
+    with refuses("isolated='friends'|strangers"):
+        Recipe(isolated="friends")
+
+
+def test_copies_may_stay_apart():
+    X = np.repeat(datasets.make_blobs(100, 2, random_state=0)[0], 3, axis=0)
+    merged, apart = (
+        DensityPeaks().fit(X),
+        DensityPeaks(recipe=replace(DEFAULT, merge_duplicates=False)).fit(X),
+    )
+    assert merged.density_estimator_.graph_.n_samples == 100
+    assert apart.density_estimator_.graph_.n_samples == 300
+
+
+def test_a_recipe_is_saved_with_the_model(tmp_path):
+    X = SETS["iris"]()
+    recipe = replace(DEFAULT, rise=0.4, steps=2)
+    model = DensityPeaks(recipe=recipe).fit(X)
+    assert model.cut_.min_prominence == 0.4
+    model.save(tmp_path / "iris.model")
+    loaded = DensityPeaks.load(tmp_path / "iris.model")
+    assert loaded.recipe == recipe
+    np.testing.assert_array_equal(loaded.fit_predict(X), model.labels_)
+
+
+def test_a_recipe_shows_what_is_unusual_in_it():
+    assert repr(replace(DEFAULT, rise=0.4, steps=2)) == "Recipe(steps=2, rise=0.4)"
+    assert "recipe=Recipe(rise=0.4)" in repr(DensityPeaks(recipe=replace(DEFAULT, rise=0.4)))
