@@ -39,7 +39,8 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	touch $@ $(VENV)/.demo
 
 SANITIZED = build/sanitized
-NATIVE_TESTS = $(addprefix tests/test_,graph.py search_contract.py cell_search.py approximate_search.py kdtree.py peaks.py noise.py sweeps.py clusterers.py bad_input.py bad_graphs.py edge_cases.py face_baselines.py baselines.py density.py places.py isolation.py ranked_links.py edits.py smoothing.py passes.py kernels.py diffusion.py stationary.py)
+NATIVE_TESTS = $(addprefix tests/,graph neighbors density forest cuts baselines results/test_edits.py results/test_sweeps.py \
+	test_bad_input.py test_clusterers.py test_edge_cases.py)
 
 sanitize:
 	$(PYTHON) -m venv $(SANITIZED)

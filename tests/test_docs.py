@@ -116,7 +116,7 @@ def test_links_lead_somewhere(page, target):
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_[a-z0-9_]+)`", THEORY))))
 def test_tests_named_in_the_theory_exist(name):
-    assert any(f"def {name}(" in path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    assert any(f"def {name}(" in path.read_text() for path in Path(__file__).parent.rglob("test_*.py"))
 
 
 PACKAGE = ROOT / "src" / "diffpeaks"

@@ -221,7 +221,7 @@ def test_addresses_are_of_fixed_commits():
 
 
 def test_the_table_in_the_documents_is_that_of_the_package():
-    page = (Path(__file__).parent.parent / "docs" / "datasets.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text()
     for name in UCI_NAMES:
         n_samples, n_features = uci._SETS[name].shape
         assert f"| `{name}` | {n_samples:,} | {n_features} | {uci._SETS[name].n_classes} |" in page

@@ -10,7 +10,7 @@ from clouds import general_position
 from diffpeaks import DensityPeaks
 from diffpeaks_paper.records import Records
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 
 import sensitivity  # noqa: E402

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import reference
 from clouds import general_position, rows_of, same_partition
+from hills import hilly, max_links
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 from scipy.cluster.hierarchy import dendrogram, fcluster, is_monotonic, is_valid_linkage
 from sklearn.exceptions import NotFittedError
-from test_peaks import hilly, max_links
 
 from diffpeaks import DensityPeaks
 from diffpeaks.forest.peaks import peak_forest

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import reference
-from clouds import clouds_and_k, general_position, rows_of
+from clouds import general_position, rows_of
 from gudhi.clustering.tomato import Tomato
+from hills import hilly, max_links
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,17 +14,6 @@ from diffpeaks._base.order import density_order
 from diffpeaks.cuts import Cut, select_peaks
 from diffpeaks.forest.peaks import complete_forest, peak_forest, peak_labels, without_halo
 from diffpeaks.neighbors import searchable
-
-max_links = st.sampled_from([np.inf, 3.0, 1.0])
-
-
-@st.composite
-def hilly(draw):
-    """A cloud, its kNN graph, and a density with ties and zeros that knows nothing of the cloud."""
-    X, k = draw(clouds_and_k())
-    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    density = random.integers(0, draw(st.sampled_from([2, 5, 1000])), len(X)).astype(float)
-    return X, neighbor_graph(X, k), density
 
 
 @given(case=hilly(), max_link=max_links)

@@ -26,7 +26,7 @@ from diffpeaks_paper.face_tables import face_table
 from diffpeaks_paper.faces import ball_graph
 from diffpeaks_paper.records import Records
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 N_FACES = 1500
 
 

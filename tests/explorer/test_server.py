@@ -10,8 +10,8 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pytest
 from clouds import general_position
+from packets import unpacked
 from refusals import refuses
-from test_explorer_views import unpacked
 
 import diffpeaks
 from diffpeaks import DensityPeaks

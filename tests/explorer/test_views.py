@@ -7,6 +7,7 @@ import pytest
 from clouds import general_position
 from hypothesis import given
 from hypothesis import strategies as st
+from packets import unpacked
 
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions
@@ -24,19 +25,6 @@ from diffpeaks.explorer.words import Shown, about_cluster, about_sample
 
 X = general_position(4, 220)
 MODEL = DensityPeaks().fit(X)
-
-
-def unpacked(data):
-    """As api.js does it."""
-    length = int(np.frombuffer(data, "<u4", 1)[0])
-    found = json.loads(data[4 : 4 + length])
-    place = 4 + length
-    assert place % 4 == 0
-    for name, kind, size in found.pop("arrays"):
-        found[name] = np.frombuffer(data, f"<{kind}4", size, place)
-        place += 4 * size
-    assert place == len(data)
-    return found
 
 
 @given(text=st.text(), numbers=st.lists(st.integers(0, 2**31 - 1)), reals=st.lists(st.floats(width=32)))

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from hills import hilly
 from hypothesis import given
 from hypothesis import strategies as st
-from test_peaks import hilly
 
 from diffpeaks import DensityDBSCAN, DensityPeaks
 from diffpeaks._base.order import NOISE

@@ -11,7 +11,7 @@ import pytest
 
 from diffpeaks_paper.records import Records
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS / "peers"))
 
 import sets  # noqa: E402

@@ -19,7 +19,7 @@ from diffpeaks.explorer import Explorer
 from diffpeaks.files import FORMATS
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE, README = (ROOT / "docs" / "cli.md").read_text(), (ROOT / "README.md").read_text()
 X = general_position(0, 120)
 RUN = "import sys; from diffpeaks.cli import main; sys.exit(main())"
