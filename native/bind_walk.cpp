@@ -1,11 +1,15 @@
-// Python's view of the walk and of the links of hills.
-#include "arrays.hpp"
-#include "links.hpp"
+// Python's view of the walk.
 #include "walk.hpp"
+
+#include "arrays.hpp"
 
 namespace diffpeaks {
 
-static Lengths lengths_of(const In<double>& values) { return {values.data(), values.shape(0) == 1}; }
+// One length for all, or one for each of so many.
+static Lengths lengths_of(const In<double>& given, const char* name, std::int64_t expected) {
+    if (length(given) == 1) return {given.data(), true};
+    return {values(given, name, expected), false};
+}
 
 template <class Real>
 static void bind_walk_of(nb::module_& m) {
@@ -13,39 +17,21 @@ static void bind_walk_of(nb::module_& m) {
         "squared_ratios",
         [](In<Offset> indptr, In<Index> indices, In<Real> distances, In<double> by_row, In<double> by_entry,
            Out<double> ratios, int n_threads) {
-            squared_ratios(static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(),
-                           distances.data(), lengths_of(by_row), lengths_of(by_entry), ratios.data(), n_threads);
+            const Rows rows = rows_of(indptr, indices);
+            const std::int64_t n_entries = length(indices);
+            squared_ratios(rows.n_samples, rows.indptr, rows.indices, values(distances, "distances", n_entries),
+                           lengths_of(by_row, "by_row", rows.n_samples), {by_entry.data(), length(by_entry) == 1},
+                           values(ratios, "ratios", n_entries), n_threads);
         },
         array("indptr"), array("indices"), array("distances"), array("by_row"), array("by_entry"), array("ratios"),
         nb::arg("n_threads"), Released());
     m.def(
         "row_spreads",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, Offset fewest, double least, Out<double> spreads,
-           int n_threads) {
-            row_spreads(rows_of(indptr, indices), distances.data(), fewest, least, spreads.data(), n_threads);
+        [](const GraphArrays<Real>& given, Offset fewest, double least, Out<double> spreads, int n_threads) {
+            const Graph<Real> graph = given.checked();
+            row_spreads(graph, fewest, least, values(spreads, "spreads", graph.n_samples), n_threads);
         },
-        array("indptr"), array("indices"), array("distances"), nb::arg("fewest"), nb::arg("least"), array("spreads"),
-        nb::arg("n_threads"), Released());
-    m.def(
-        "count_links",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, In<Offset> nearest, In<Offset> within,
-           In<Real> reach, Out<Offset> counts, int n_threads) {
-            const Rows rows = rows_of(indptr, indices);
-            count_links(ShortLinks<Real>{rows, distances.data(), nearest.data(), within.data(), reach.data()},
-                        counts.data(), n_threads);
-        },
-        array("indptr"), array("indices"), array("distances"), array("nearest"), array("within"), array("reach"),
-        array("counts"), nb::arg("n_threads"), Released());
-    m.def(
-        "fill_links",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, In<Offset> nearest, In<Offset> within,
-           In<Real> reach, In<Offset> starts, Out<Index> linked, Out<Real> lengths, int n_threads) {
-            const Rows rows = rows_of(indptr, indices);
-            fill_links(ShortLinks<Real>{rows, distances.data(), nearest.data(), within.data(), reach.data()},
-                       starts.data(), linked.data(), lengths.data(), n_threads);
-        },
-        array("indptr"), array("indices"), array("distances"), array("nearest"), array("within"), array("reach"),
-        array("starts"), array("linked"), array("lengths"), nb::arg("n_threads"), Released());
+        array("graph"), nb::arg("fewest"), nb::arg("least"), array("spreads"), nb::arg("n_threads"), Released());
 }
 
 void bind_walk(nb::module_& m) {
@@ -54,14 +40,16 @@ void bind_walk(nb::module_& m) {
     m.def(
         "normalize_rows",
         [](In<Offset> indptr, Out<double> values, int n_threads) {
-            normalize_rows(static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), values.data(), n_threads);
+            normalize_rows(n_rows_of(indptr, "values", length(values)), indptr.data(), values.data(), n_threads);
         },
         array("indptr"), array("values"), nb::arg("n_threads"), Released());
     m.def(
         "send_mass",
         [](In<Offset> indptr, In<Index> indices, In<double> chances, In<double> mass, Out<double> arriving,
            int n_threads) {
-            send_mass(rows_of(indptr, indices), chances.data(), mass.data(), arriving.data(), n_threads);
+            const Rows rows = rows_of(indptr, indices);
+            send_mass(rows, values(chances, "chances", length(indices)), values(mass, "mass", rows.n_samples),
+                      values(arriving, "arriving", rows.n_samples), n_threads);
         },
         array("indptr"), array("indices"), array("chances"), array("mass"), array("arriving"), nb::arg("n_threads"),
         Released());

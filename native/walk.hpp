@@ -83,19 +83,18 @@ inline void send_mass(const Rows& graph, const double* chances, const double* ma
 // The sum of log(last distance / distance) over each row of at least that many entries, without the point itself; a
 // ratio counts as no more than 1 / least. Logarithms are taken of products, which are few.
 template <class Real>
-void row_spreads(const Rows& graph, const Real* distances, Offset fewest, double least, double* spreads,
-                 int n_threads) {
+void row_spreads(const Graph<Real>& graph, Offset fewest, double least, double* spreads, int n_threads) {
     constexpr int in_product = 16;
     parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             const Offset begin = graph.indptr[row], end = graph.indptr[row + 1];
             spreads[row] = 0.0;
-            const double reach = end > begin ? static_cast<double>(distances[end - 1]) : 0.0;
+            const double reach = end > begin ? static_cast<double>(graph.distances[end - 1]) : 0.0;
             if (end - begin < fewest || !(reach > 0.0)) continue;
             double product = 1.0, sum = 0.0;
             int n_factors = 0;
             for (Offset e = begin + 1; e < end; ++e) {
-                product *= std::max(static_cast<double>(distances[e]) / reach, least);
+                product *= std::max(static_cast<double>(graph.distances[e]) / reach, least);
                 if (++n_factors == in_product) {
                     sum -= std::log(product);
                     product = 1.0;

@@ -8,14 +8,13 @@ pass says more: a hill that sends and receives little over it is one by itself, 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.order import NO_POINT, rank_of
-from diffpeaks._native import join_hills
+from diffpeaks._native import JoiningHills
 from diffpeaks.density.places import Places
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 from diffpeaks.graph import NeighborGraph
@@ -50,34 +49,15 @@ def weighed_by_flow(
     tops = forest.roots
     hill = peak_labels(forest, tops).astype(np.int32)
     order = rank_of(forest.rank)  # either is the inverse of the other
-    found: dict[str, NDArray[Any]] = {
-        "saddle": forest.saddle.copy(),
-        "crossing": forest.crossing.copy(),
-        "prominence": forest.prominence.copy(),
-    }
-    for name, nothing in (("saddle", NO_POINT), ("crossing", NO_POINT), ("prominence", np.inf)):
-        found[name][tops] = nothing  # until they join
-    join_hills(
-        graph.indptr,
-        graph.indices,
-        graph.distances,
-        walk.data,
-        places.masses,
-        np.ascontiguousarray(places.of_first(hill)),
-        links.indptr,
-        links.indices,
-        links.distances,
-        max_link,
-        order,
-        forest.rank,
-        hill[order],
-        _log_of(density[order]),
-        forest.rank[tops],
-        flow_weight,
-        recipe.usual_flow,
-        *found.values(),
-    )
-    return replace(forest, **found)
+    hills = JoiningHills(forest.rank[tops], hill[order], _log_of(density[order]))
+    hills.add_flow(graph, max_link, walk.data, places.masses, np.ascontiguousarray(places.of_first(hill)))
+    hills.open_passes(links, max_link, forest.rank)
+    joined, passes, ends, apart = hills.join(flow_weight, recipe.usual_flow)
+    saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
+    saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody
+    tops_joined = order[joined]
+    saddle[tops_joined], crossing[tops_joined], prominence[tops_joined] = order[passes], order[ends], apart
+    return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
 
 
 def _log_of(density: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -29,8 +29,7 @@ def intrinsic_dimension(graph: NeighborGraph, degree: int = 1, n_jobs: int | Non
         The power of a length that its distances are.
     """
     spreads = np.empty(graph.n_samples)
-    rows = graph.indptr, graph.indices, graph.distances
-    row_spreads(*rows, FEWEST_NEIGHBORS, _LEAST_RATIO**degree, spreads, n_threads(n_jobs))
+    row_spreads(graph, FEWEST_NEIGHBORS, _LEAST_RATIO**degree, spreads, n_threads(n_jobs))
     spread = float(spreads.sum()) / degree
     n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
     return n_ratios / spread if spread > 0 else np.inf

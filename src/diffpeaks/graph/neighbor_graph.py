@@ -90,7 +90,7 @@ class NeighborGraph:
         }
         for name, values in kept.items():
             object.__setattr__(self, name, values)
-        row, fault = first_fault(self.indptr, self.indices, self.distances)
+        row, fault = first_fault(self)
         if fault:
             raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
         shortest = int(self.degrees.min())
@@ -266,7 +266,7 @@ class NeighborGraph:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""
         # a metric may round d(x, y) and d(y, x) differently
         tolerance = 1e-5 if self.distances.dtype == np.float32 else 1e-9
-        row = some_asymmetric(self.indptr, self.indices, self.distances, tolerance, n_threads(None))
+        row = some_asymmetric(self, tolerance, n_threads(None))
         if row >= 0:
             raise ValueError(
                 f"the symmetric kernel needs symmetric distances; point {row} has a neighbour that does "
