@@ -1,68 +1,23 @@
 // Python's view of cells and their join.
-#include "arrays.hpp"
-#include "cell_join.hpp"
-#include "locations.hpp"
-
-#include <memory>
-
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
+#include "cell_join.hpp"
+#include "locations.hpp"
+#include "packed_cells.hpp"
+
 namespace diffpeaks {
 namespace {
 
-// Owns the packed members; centroids and slots are arrays that Python made and this keeps alive.
-class PackedCells {
-  public:
-    PackedCells(Table<double> centroids, double scale, In<Offset> starts, In<Index> slot_point, std::int64_t n_features)
-        : centroids_(centroids), starts_(starts), slot_point_(slot_point) {
-        const auto n_cells = centroids.shape(0), n_slots = slot_point.shape(0);
-        panels_.reset(new Bf16[n_slots * static_cast<std::size_t>(n_features)]);
-        for (auto* values : {&norms_, &half_squares_}) values->resize(n_slots);
-        for (auto* values : {&rounding_, &radius_, &spread_, &tail_}) values->resize(n_cells);
-        cells_ = {static_cast<std::int64_t>(n_cells),
-                  n_features,
-                  static_cast<std::int64_t>(centroids.shape(1)),
-                  centroids_.data(),
-                  scale,
-                  nullptr,
-                  starts_.data(),
-                  slot_point_.data(),
-                  panels_.get(),
-                  norms_.data(),
-                  half_squares_.data(),
-                  rounding_.data(),
-                  radius_.data(),
-                  spread_.data(),
-                  tail_.data()};
-    }
-
-    const Cells& cells() const { return cells_; }
-
-    // Puts every member farther away: by an amount, for each point, that is added to squared distances.
-    void put_farther(const float* squares) {
-        const auto n_slots = static_cast<std::size_t>(slot_point_.shape(0));
-        for (std::size_t slot = 0; slot < n_slots; ++slot) {
-            const Index point = cells_.slot_point[slot];
-            if (point != NO_POINT) half_squares_[slot] += 0.5f * squares[point] * (1 - 1e-5f);
-        }
-    }
-
-  private:
-    Table<double> centroids_;
-    In<Offset> starts_;
-    In<Index> slot_point_;
-    std::unique_ptr<Bf16[]> panels_;
-    std::vector<float> norms_, half_squares_, rounding_, radius_, spread_, tail_;
-    Cells cells_;
-};
-
+// Tails are none or one for each row.
 template <class Real>
-Coordinates<Real> coordinates_of(const Table<Real>& rows, double scale, double error, const In<float>& tails,
-                                 const In<Index>& row) {
-    return {rows.data(), static_cast<std::int64_t>(rows.shape(1)), scale,
-            error,       tails.shape(0) ? tails.data() : nullptr,  row.shape(0) ? row.data() : nullptr};
+Coordinates<Real> coordinates_of(const char* name, const Table<Real>& rows, const Cells& cells, double error,
+                                 const In<float>& tails, const Index* row) {
+    check_length(name, "columns", width(rows), cells.n_coordinates);
+    const float* lengths = length(tails) == 0 ? nullptr : values(tails, "tails", length(rows));
+    return {rows.data(), width(rows), cells.scale, error, lengths, row};
 }
 
 Measure euclidean(const MeasureTuple& given) {
@@ -77,6 +32,11 @@ struct Probes {
     nb::object keep_centroids, keep_rows;
     Cells centroids{};
     Probing probing{};
+
+    const Probing& for_blocks(const In<Offset>& block_starts) const {
+        if (probing.n_probes > 0) check_length("beside", "rows", length(beside), length(block_starts) - 1);
+        return probing;
+    }
 };
 
 template <class Coordinate>
@@ -87,8 +47,10 @@ void bind_probes(nb::class_<Probes>& probes) {
            std::int64_t n_reached, nb::object centroids, Table<Coordinate> rows) {
             new (self) Probes{beside, centroids, nb::cast(rows), nb::cast<const PackedCells&>(centroids).cells(), {}};
             self->centroids.rows = rows.data();
+            check_holds("rows", "rows", length(rows), nb::cast<const PackedCells&>(centroids).n_points());
+            check_length("rows", "columns", width(rows), self->centroids.n_coordinates);
             self->probing = {self->beside.data(),
-                             static_cast<std::int64_t>(self->beside.shape(1)),
+                             width(self->beside),
                              n_probes,
                              spread_weight,
                              reach,
@@ -112,42 +74,42 @@ struct Queries {
 };
 
 template <class Real>
-ExactDistances<Real> exact_distances(const Kernel& kernel, const Table<Real>& queries, const Table<Real>& points) {
-    return {kernel, queries.data(), points.data(), static_cast<std::int64_t>(points.shape(1))};
+ExactDistances<Real> exact_distances(const Kernel& kernel, const Table<Real>& queries, const Table<Real>& points,
+                                     std::int64_t n_points) {
+    check_holds("points", "rows", length(points), n_points);
+    check_length("points", "columns", width(points), width(queries));
+    return {kernel, queries.data(), points.data(), width(points)};
 }
 
 template <class Real, class Coordinate>
-QueryBlocks blocks_of(const Queries<Real, Coordinate>& queries) {
-    return {static_cast<std::int64_t>(queries.block_origins.shape(0)), queries.block_starts.data(),
-            queries.block_origins.data(), queries.order.data()};
+QueryBlocks blocks_of(const Queries<Real, Coordinate>& queries, const Cells& cells) {
+    const std::int64_t n_blocks = n_rows_of(queries.block_starts, "order", length(queries.order));
+    return {n_blocks, queries.block_starts.data(),
+            values(queries.block_origins, "block_origins", n_blocks, cells.n_coordinates), queries.order.data()};
 }
 
 template <class Real, class Coordinate>
 Coordinates<Coordinate> coordinates_of(const Queries<Real, Coordinate>& queries, const Cells& cells) {
-    return coordinates_of(queries.coordinates, cells.scale, queries.error, queries.tails, queries.order);
+    check_length("coordinates", "rows", length(queries.coordinates), length(queries.rows));
+    return coordinates_of("coordinates", queries.coordinates, cells, queries.error, queries.tails,
+                          queries.order.data());
+}
+
+// Room for the nearest of each query.
+template <class Real>
+NearestRows<Real> nearest_rows(std::int64_t n_queries, const Filled<Index>& indices, const Filled<Real>& distances) {
+    const std::int64_t n_neighbors = width(indices);
+    return {n_neighbors, values(indices, "indices", n_queries, n_neighbors),
+            values(distances, "distances", n_queries, n_neighbors)};
 }
 
 template <class Real, class Coordinate, class MakeGoal>
 void join(const PackedCells& self, const std::string& kernel_name, const Queries<Real, Coordinate>& queries,
           const Table<Real>& points, const Probing& probing, MakeGoal make_goal, int n_threads) {
     const Kernel& kernel = kernel_named(kernel_name);
-    cell_join(kernel, self.cells(), exact_distances(kernel, queries.rows, points), blocks_of(queries),
-              coordinates_of(queries, self.cells()), probing, make_goal, n_threads);
+    cell_join(kernel, self.cells(), exact_distances(kernel, queries.rows, points, self.n_points()),
+              blocks_of(queries, self.cells()), coordinates_of(queries, self.cells()), probing, make_goal, n_threads);
 }
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T> values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
-}
-
-template <class Real>
-struct FlatRows {
-    std::vector<Offset> indptr{0};
-    std::vector<Index> indices;
-    std::vector<Real> distances;
-};
 
 template <class Real>
 FlatRows<Real> flat(std::vector<std::vector<std::pair<Real, Index>>>& rows) {
@@ -180,12 +142,10 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
         "nearest",
         [](const PackedCells& self, const std::string& kernel, const Asked& queries, Table<Real> points,
            const Probes& probes, MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
-            const auto n_neighbors = static_cast<std::int64_t>(indices.shape(1));
             const Measure measure = euclidean(given);
-            const auto goal = [=, out = indices.data(), values = distances.data()] {
-                return NearestGoal<Real>(measure, {n_neighbors, out, values});
-            };
-            join(self, kernel, queries, points, probes.probing, goal, n_threads);
+            const NearestRows<Real> rows = nearest_rows(length(queries.rows), indices, distances);
+            const auto goal = [&] { return NearestGoal<Real>(measure, rows); };
+            join(self, kernel, queries, points, probes.for_blocks(queries.block_starts), goal, n_threads);
         },
         nb::arg("kernel"), nb::arg("queries"), array("points"), nb::arg("probes"), nb::arg("measure"), array("indices"),
         array("distances"), nb::arg("n_threads"), Released());
@@ -198,16 +158,18 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
             {
                 nb::gil_scoped_release released;
                 const Measure measure = euclidean(given);
+                check_holds("reach", "values", length(reach), self.n_points());
+                const std::int64_t n_cells = self.cells().n_cells;
+                const double* reach_of_cell = values(cell_reach, "cell_reach", n_cells);
                 std::vector<double> limits;
-                for (std::size_t cell = 0; cell < cell_reach.shape(0); ++cell) {
-                    limits.push_back(largest_square<Real>(measure, cell_reach.data()[cell]));
+                for (std::int64_t cell = 0; cell < n_cells; ++cell) {
+                    limits.push_back(largest_square<Real>(measure, reach_of_cell[cell]));
                 }
                 const auto goal = [&] { return BallGoal<Real>(reach.data(), limits.data(), measure, &rows); };
                 join(self, kernel, queries, points, Probing{}, goal, n_threads);
                 found = flat(rows);
             }
-            return nb::make_tuple(owned(std::move(found.indptr)), owned(std::move(found.indices)),
-                                  owned(std::move(found.distances)));
+            return owned(std::move(found));
         },
         nb::arg("kernel"), nb::arg("queries"), array("points"), array("reach"), array("cell_reach"), nb::arg("measure"),
         nb::arg("n_threads"));
@@ -221,16 +183,15 @@ void bind_shortlist(nb::class_<PackedCells>& packed) {
         [](const PackedCells& self, const std::string& kernel_name, const Queries<Real, float>& queries,
            Table<Real> points, Table<float> coordinates, std::int64_t n_listed, const Probes& probes,
            MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
-            const auto n_neighbors = static_cast<std::int64_t>(indices.shape(1));
             const Measure measure = euclidean(given);
             const Kernel& kernel = kernel_named(kernel_name);
-            const auto goal = [&, n_neighbors, measure] {
-                return ShortlistGoal<Real>(n_listed, exact_distances(kernel, queries.rows, points), measure,
-                                           {n_neighbors, indices.data(), distances.data()});
-            };
-            cell_join(kernel, self.cells(), exact_distances(kernel, queries.coordinates, coordinates),
-                      blocks_of(queries), coordinates_of(queries, self.cells()).without_error(), probes.probing, goal,
-                      n_threads);
+            const NearestRows<Real> rows = nearest_rows(length(queries.rows), indices, distances);
+            const auto by_points = exact_distances(kernel, queries.rows, points, self.n_points());
+            const auto goal = [&] { return ShortlistGoal<Real>(n_listed, by_points, measure, rows); };
+            cell_join(kernel, self.cells(),
+                      exact_distances(kernel, queries.coordinates, coordinates, self.n_points()),
+                      blocks_of(queries, self.cells()), coordinates_of(queries, self.cells()).without_error(),
+                      probes.for_blocks(queries.block_starts), goal, n_threads);
         },
         nb::arg("kernel"), nb::arg("queries"), array("points"), array("coordinates"), nb::arg("n_listed"),
         nb::arg("probes"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
@@ -241,25 +202,27 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
     packed.def(
         "pack",
         [](const PackedCells& self, Table<Real> rows, In<float> tails, In<Index> row, int n_threads) {
-            pack_cells(self.cells(), coordinates_of(rows, self.cells().scale, 0.0, tails, row), n_threads);
+            const Index* rows_of_slots = values(row, "row", self.n_slots());
+            pack_cells(self.cells(), coordinates_of("rows", rows, self.cells(), 0.0, tails, rows_of_slots), n_threads);
         },
         array("rows"), array("tails"), array("row"), nb::arg("n_threads"), Released());
     m.def(
         "first_equal",
         [](Table<Real> points, Out<Index> first, int n_threads) {
-            first_equal(points.data(), static_cast<std::int64_t>(points.shape(0)),
-                        static_cast<std::int64_t>(points.shape(1)), first.data(), n_threads);
+            first_equal(points.data(), length(points), width(points), values(first, "first", length(points)),
+                        n_threads);
         },
         array("points"), array("first"), nb::arg("n_threads"), Released());
     m.def(
         "project",
         [](const std::string& kernel, Table<Real> rows, In<double> center, Table<float> directions,
-           nb::ndarray<float, nb::ndim<2>, nb::c_contig> out, Out<float> squares, int n_threads) {
-            const Coordinates<Real> points{rows.data(), static_cast<std::int64_t>(rows.shape(1)), 1.0, 0.0, nullptr,
-                                           nullptr};
-            project(kernel_named(kernel), points, static_cast<std::int64_t>(rows.shape(0)), center.data(),
-                    directions.data(), static_cast<std::int64_t>(directions.shape(0)),
-                    static_cast<std::int64_t>(directions.shape(1)), out.data(), squares.data(), n_threads);
+           Filled<float> out, Out<float> squares, int n_threads) {
+            const Coordinates<Real> points{rows.data(), width(rows), 1.0, 0.0, nullptr, nullptr};
+            const std::int64_t n_rows = length(rows), n_directions = length(directions);
+            check_holds("directions", "columns", width(directions), width(rows));
+            project(kernel_named(kernel), points, n_rows, values(center, "center", width(rows)), directions.data(),
+                    n_directions, width(directions), values(out, "out", n_rows, n_directions),
+                    values(squares, "squares", n_rows), n_threads);
         },
         nb::arg("kernel"), array("rows"), array("center"), array("directions"), array("out"), array("squares"),
         nb::arg("n_threads"), Released());
@@ -281,7 +244,11 @@ void bind_cells(nb::module_& m) {
     bind_cells_of<float>(m, packed);
     bind_cells_of<double>(m, packed);
     packed.def(
-        "put_farther", [](PackedCells& self, In<float> squares) { self.put_farther(squares.data()); },
+        "put_farther",
+        [](PackedCells& self, In<float> squares) {
+            check_holds("squares", "values", length(squares), self.n_points());
+            self.put_farther(squares.data());
+        },
         array("squares"));
     packed.def("spread", [](const PackedCells& self) {
         const Cells& cells = self.cells();

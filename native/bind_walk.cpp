@@ -1,65 +1,56 @@
-// Python's view of the walk and of the links of hills.
-#include "arrays.hpp"
-#include "links.hpp"
+// Python's view of the walk.
 #include "walk.hpp"
+
+#include "arrays.hpp"
 
 namespace diffpeaks {
 
-static Lengths lengths_of(const In<double>& values) { return {values.data(), values.shape(0) == 1}; }
+// One length for all, or one for each of so many.
+static Lengths lengths_of(const In<double>& given, const char* name, std::int64_t expected) {
+    if (length(given) == 1) return {given.data(), true};
+    return {values(given, name, expected), false};
+}
+
+// The same of points that rows name, which may be others than those that have the rows.
+static Lengths lengths_of(const In<double>& given) { return {given.data(), length(given) == 1}; }
 
 template <class Real, class Weight>
 static void bind_weights_of(nb::module_& m) {
     m.def(
         "weigh_rows",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, int kernel, In<double> by_row,
-           In<double> by_entry, In<double> masses, Out<Weight> weights, Out<double> volume, int n_threads) {
-            const Weighing how{static_cast<Kernel>(kernel), lengths_of(by_row), lengths_of(by_entry),
-                               lengths_of(masses)};
-            weigh_rows(rows_of(indptr, indices), distances.data(), how, weights.data(), volume.data(), n_threads);
+        [](const GraphArrays<Real>& given, int kernel, In<double> by_row, In<double> by_entry, In<double> masses,
+           Out<Weight> weights, Out<double> volume, int n_threads) {
+            const Graph<Real> graph = given.checked();
+            const Weighing how{static_cast<Kernel>(kernel), lengths_of(by_row, "by_row", graph.n_samples),
+                               lengths_of(by_entry), lengths_of(masses)};
+            weigh_rows(graph, how, values(weights, "weights", length(given.rows.indices)),
+                       values(volume, "volume", graph.n_samples), n_threads);
         },
-        array("indptr"), array("indices"), array("distances"), nb::arg("kernel"), array("by_row"), array("by_entry"),
-        array("masses"), array("weights"), array("volume"), nb::arg("n_threads"), Released());
+        array("rows"), nb::arg("kernel"), array("by_row"), array("by_entry"), array("masses"), array("weights"),
+        array("volume"), nb::arg("n_threads"), Released());
 }
 
 template <class Real>
 static void bind_walk_of(nb::module_& m) {
     m.def(
         "send_mass",
-        [](In<Offset> indptr, In<Index> indices, In<Real> weights, In<double> sent_by_weight, Out<double> sums,
+        [](const RowArrays& given, In<Real> weights, In<double> sent_by_weight, Out<double> sums,
            Out<double> arriving, int n_threads) {
-            send_mass(rows_of(indptr, indices), weights.data(), sent_by_weight.data(), sums.data(), arriving.data(),
-                      n_threads);
+            const Rows rows = given.checked();
+            const std::int64_t n = rows.n_samples;
+            send_mass(rows, values(weights, "weights", length(given.indices)),
+                      values(sent_by_weight, "sent_by_weight", n), values(sums, "sums", n * n_sending_parts(n)),
+                      values(arriving, "arriving", n), n_threads);
         },
-        array("indptr"), array("indices"), array("weights"), array("sent_by_weight"), array("sums"), array("arriving"),
+        array("rows"), array("weights"), array("sent_by_weight"), array("sums"), array("arriving"),
         nb::arg("n_threads"), Released());
     m.def(
         "row_spreads",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, Offset fewest, double least, Out<double> spreads,
-           int n_threads) {
-            row_spreads(rows_of(indptr, indices), distances.data(), fewest, least, spreads.data(), n_threads);
+        [](const GraphArrays<Real>& given, Offset fewest, double least, Out<double> spreads, int n_threads) {
+            const Graph<Real> graph = given.checked();
+            row_spreads(graph, fewest, least, values(spreads, "spreads", graph.n_samples), n_threads);
         },
-        array("indptr"), array("indices"), array("distances"), nb::arg("fewest"), nb::arg("least"), array("spreads"),
-        nb::arg("n_threads"), Released());
-    m.def(
-        "count_links",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, In<Offset> nearest, In<Offset> within,
-           In<Real> reach, Out<Offset> counts, int n_threads) {
-            const Rows rows = rows_of(indptr, indices);
-            count_links(ShortLinks<Real>{rows, distances.data(), nearest.data(), within.data(), reach.data()},
-                        counts.data(), n_threads);
-        },
-        array("indptr"), array("indices"), array("distances"), array("nearest"), array("within"), array("reach"),
-        array("counts"), nb::arg("n_threads"), Released());
-    m.def(
-        "fill_links",
-        [](In<Offset> indptr, In<Index> indices, In<Real> distances, In<Offset> nearest, In<Offset> within,
-           In<Real> reach, In<Offset> starts, Out<Index> linked, Out<Real> lengths, int n_threads) {
-            const Rows rows = rows_of(indptr, indices);
-            fill_links(ShortLinks<Real>{rows, distances.data(), nearest.data(), within.data(), reach.data()},
-                       starts.data(), linked.data(), lengths.data(), n_threads);
-        },
-        array("indptr"), array("indices"), array("distances"), array("nearest"), array("within"), array("reach"),
-        array("starts"), array("linked"), array("lengths"), nb::arg("n_threads"), Released());
+        array("graph"), nb::arg("fewest"), nb::arg("least"), array("spreads"), nb::arg("n_threads"), Released());
 }
 
 void bind_walk(nb::module_& m) {

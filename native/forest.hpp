@@ -50,7 +50,9 @@ struct Place {
 // The hill of each point: its own index where it has no parent, else its parent's hill. Parents come first in order.
 inline std::vector<Place> hills(Index n_samples, const Index* order, const Index* parent) {
     std::vector<Place> places(static_cast<std::size_t>(n_samples));
+    SerialLoop loop;
     for (Index r = 0; r < n_samples; ++r) {
+        loop.next();
         const Index point = order[r];
         places[point] = {parent[point] == NO_POINT ? point : places[parent[point]].hill, r};
     }
@@ -69,14 +71,14 @@ struct RankPair {
 };
 
 template <class Real>
-std::vector<std::vector<RankPair>> crossings(const Rows& graph, const Real* distances, double max_link,
+std::vector<std::vector<RankPair>> crossings(const Graph<Real>& graph, double max_link,
                                              const std::vector<Place>& places, int n_threads) {
     std::vector<std::vector<RankPair>> parts(static_cast<std::size_t>(std::max(n_threads, 1)));
     parallel_rows(graph.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t part) {
         for (std::int64_t row = first; row < last; ++row) {
             const Place here = places[static_cast<std::size_t>(row)];
             for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
-                if (!(static_cast<double>(distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
+                if (!(static_cast<double>(graph.distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
                 const Place there = places[static_cast<std::size_t>(graph.indices[e])];
                 if (here.hill == there.hill) continue;
                 parts[static_cast<std::size_t>(part)].push_back(
@@ -99,7 +101,9 @@ inline CrossEdges grouped(Index n_samples, const std::vector<std::vector<RankPai
     for (const auto& part : parts) {
         for (const RankPair& pair : part) edges.upper[next[pair.lower]++] = pair.upper;
     }
+    SerialLoop loop;
     for (Index r = 0; r < n_samples; ++r) {
+        loop.next();
         std::sort(edges.upper.begin() + edges.group[r], edges.upper.begin() + edges.group[r + 1]);
     }
     return edges;
@@ -135,16 +139,19 @@ class Flood {
 
 // Floods the hills from the top.
 template <class Real>
-void merge_hills(const Rows& graph, const Real* distances, double max_link, const Index* order, const Index* rank,
-                 const Index* parent, Index* saddle, Index* crossing, int n_threads) {
+void merge_hills(const Graph<Real>& graph, double max_link, const Index* order, const Index* parent, Index* saddle,
+                 Index* crossing, int n_threads) {
     const std::vector<Place> places = hills(graph.n_samples, order, parent);
-    const CrossEdges edges = grouped(graph.n_samples, crossings(graph, distances, max_link, places, n_threads));
+    const CrossEdges edges = grouped(graph.n_samples, crossings(graph, max_link, places, n_threads));
+    const auto rank_of = [&](Index peak) { return places[static_cast<std::size_t>(peak)].rank; };
     Flood flood(graph.n_samples, saddle, crossing);
+    SerialLoop loop;
     for (Index lower = 0; lower < graph.n_samples; ++lower) {
+        loop.next();
         const Index here = order[lower];
         for (Offset e = edges.group[lower]; e < edges.group[lower + 1]; ++e) {
             const Index there = order[edges.upper[e]];
-            flood.meet(here, places[here].hill, there, places[there].hill, [=](Index peak) { return rank[peak]; });
+            flood.meet(here, places[here].hill, there, places[there].hill, rank_of);
         }
     }
 }
@@ -152,14 +159,16 @@ void merge_hills(const Rows& graph, const Real* distances, double max_link, cons
 // The same where points are numbered by rank, and each row lists the denser ends of its edges, densest first: laid out
 // once, for many values of max_link. The hill of each point, its peak, is found on the way.
 template <class Real>
-void merge_ranked(const Rows& edges, const Real* lengths, double max_link, const Index* parent, Index* hill,
-                  Index* saddle, Index* crossing) {
+void merge_ranked(const Graph<Real>& edges, double max_link, const Index* parent, Index* hill, Index* saddle,
+                  Index* crossing) {
     Flood flood(edges.n_samples, saddle, crossing);
+    SerialLoop loop;
     for (Index here = 0; here < edges.n_samples; ++here) {
+        loop.next();
         hill[here] = parent[here] == NO_POINT ? here : hill[parent[here]];
         for (Offset e = edges.indptr[here]; e < edges.indptr[here + 1]; ++e) {
             const Index there = edges.indices[e];
-            if (hill[here] == hill[there] || !(static_cast<double>(lengths[e]) < max_link)) continue;
+            if (hill[here] == hill[there] || !(static_cast<double>(edges.distances[e]) < max_link)) continue;
             flood.meet(here, hill[here], there, hill[there], [](Index peak) { return peak; });
         }
     }
@@ -169,10 +178,13 @@ void merge_ranked(const Rows& edges, const Real* lengths, double max_link, const
 inline void follow_links(Index n_samples, const Index* links, Index* ends) {
     std::fill(ends, ends + n_samples, NO_POINT);
     std::vector<Index> path;
+    SerialLoop loop;
     for (Index start = 0; start < n_samples; ++start) {
+        loop.next();
         Index point = start;
         path.clear();
         while (ends[point] == NO_POINT && links[point] != point) {
+            loop.next();
             path.push_back(point);
             point = links[point];
             if (static_cast<Index>(path.size()) > n_samples) throw std::runtime_error("the links form a cycle");
@@ -187,7 +199,9 @@ inline void follow_links(Index n_samples, const Index* links, Index* ends) {
 template <class Joins>
 void join_where(const Rows& graph, Joins joins, Index* component) {
     UnionFind joined(graph.n_samples);
+    SerialLoop loop;
     for (Index row = 0; row < graph.n_samples; ++row) {
+        loop.next();
         for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
             if (!joins(row, e)) continue;
             const Index a = joined.find(row), b = joined.find(graph.indices[e]);

@@ -22,6 +22,20 @@ struct Rows {
     const Index* indices;
 };
 
+// Rows with the distance of each entry.
+template <class Real>
+struct Graph : Rows {
+    const Real* distances;
+};
+
+// The same, made here: rows that own their arrays.
+template <class Real>
+struct FlatRows {
+    std::vector<Offset> indptr{0};
+    std::vector<Index> indices;
+    std::vector<Real> distances;
+};
+
 enum class RowFault : int { none, self_not_first, self_distance, index_range, distance_value, order, repeated };
 
 struct FirstFault {
@@ -31,9 +45,12 @@ struct FirstFault {
 
 // The invariants of NeighborGraph: self first at distance zero, then strictly ascending by (distance, index).
 template <class Real>
-FirstFault first_fault(const Rows& graph, const Real* distances) {
+FirstFault first_fault(const Graph<Real>& graph) {
+    const Real* distances = graph.distances;
+    SerialLoop loop;
     std::vector<Index> last_row_with(static_cast<std::size_t>(graph.n_samples), NO_POINT);
     for (Index row = 0; row < graph.n_samples; ++row) {
+        loop.next();
         const Offset begin = graph.indptr[row], end = graph.indptr[row + 1];
         if (begin >= end || graph.indices[begin] != row) return {row, RowFault::self_not_first};
         if (distances[begin] != 0) return {row, RowFault::self_distance};
@@ -55,7 +72,8 @@ FirstFault first_fault(const Rows& graph, const Real* distances) {
 
 // Whether the row of `from` lists `to` at that distance, up to a relative tolerance.
 template <class Real>
-bool lists(const Rows& graph, const Real* distances, Index from, Index to, Real distance, double tolerance) {
+bool lists(const Graph<Real>& graph, Index from, Index to, Real distance, double tolerance) {
+    const Real* distances = graph.distances;
     const Offset begin = graph.indptr[from] + 1, end = graph.indptr[from + 1];
     // entries ascend by (distance, index): the very distance is found by halving, however many are tied
     Offset low = begin, high = end;
@@ -81,13 +99,13 @@ bool lists(const Rows& graph, const Real* distances, Index from, Index to, Real 
 
 // Some row with an entry that its neighbour does not return at the same distance, up to a relative tolerance.
 template <class Real>
-Index some_asymmetric(const Rows& graph, const Real* distances, double tolerance, int n_threads) {
+Index some_asymmetric(const Graph<Real>& graph, double tolerance, int n_threads) {
     std::atomic<Index> found{NO_POINT};
     parallel_rows(graph.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last && found == NO_POINT; ++row) {
             for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
                 const Index self = static_cast<Index>(row);
-                if (!lists(graph, distances, graph.indices[e], self, distances[e], tolerance)) found = self;
+                if (!lists(graph, graph.indices[e], self, graph.distances[e], tolerance)) found = self;
             }
         }
     });
@@ -96,10 +114,12 @@ Index some_asymmetric(const Rows& graph, const Real* distances, double tolerance
 
 // Points with a neighbour of another label nearer than max_link, whichever of the two lists the other.
 template <class Real>
-void mark_border(const Rows& graph, const Real* distances, double max_link, const Index* labels, bool* border) {
+void mark_border(const Graph<Real>& graph, double max_link, const Index* labels, bool* border) {
+    SerialLoop loop;
     for (Index row = 0; row < graph.n_samples; ++row) {
+        loop.next();
         for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
-            if (!(static_cast<double>(distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
+            if (!(static_cast<double>(graph.distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
             const Index point = graph.indices[e];
             if (labels[row] != labels[point]) border[row] = border[point] = true;
         }

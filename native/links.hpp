@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "graph.hpp"
 #include "parallel.hpp"
@@ -13,8 +14,7 @@ namespace diffpeaks {
 // than the last of as many entries in their own row is from them.
 template <class Real>
 struct ShortLinks {
-    const Rows& graph;
-    const Real* distances;
+    const Graph<Real>& graph;
     const Offset* nearest;
     const Offset* within;
     const Real* reach;  // to that last entry
@@ -24,35 +24,37 @@ struct ShortLinks {
     void each(std::int64_t row, Keep keep) const {
         const Offset begin = graph.indptr[row];
         for (Offset e = begin; e < begin + within[row]; ++e) {
-            if (e < begin + nearest[row] || distances[e] <= reach[graph.indices[e]]) keep(e);
+            if (e < begin + nearest[row] || graph.distances[e] <= reach[graph.indices[e]]) keep(e);
         }
     }
 };
 
-// How many there are in each row.
+// The links as rows: counted first, so that each row knows its place.
 template <class Real>
-void count_links(const ShortLinks<Real>& links, Offset* counts, int n_threads) {
-    parallel_rows(links.graph.n_samples, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
+FlatRows<Real> rows_of_links(const ShortLinks<Real>& links, int n_threads) {
+    const std::int64_t n_rows = links.graph.n_samples;
+    FlatRows<Real> out;
+    out.indptr.resize(static_cast<std::size_t>(n_rows) + 1);
+    parallel_rows(n_rows, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             Offset n_links = 0;
             links.each(row, [&](Offset) { ++n_links; });
-            counts[row] = n_links;
+            out.indptr[static_cast<std::size_t>(row) + 1] = n_links;
         }
     });
-}
-
-// The links themselves, in rows that begin where starts says.
-template <class Real>
-void fill_links(const ShortLinks<Real>& links, const Offset* starts, Index* indices, Real* lengths, int n_threads) {
-    parallel_rows(links.graph.n_samples, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
+    for (std::size_t row = 0; row + 1 < out.indptr.size(); ++row) out.indptr[row + 1] += out.indptr[row];
+    out.indices.resize(static_cast<std::size_t>(out.indptr.back()));
+    out.distances.resize(out.indices.size());
+    parallel_rows(n_rows, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
+        auto at = static_cast<std::size_t>(out.indptr[static_cast<std::size_t>(first)]);
         for (std::int64_t row = first; row < last; ++row) {
-            Offset at = starts[row];
             links.each(row, [&](Offset e) {
-                indices[at] = links.graph.indices[e];
-                lengths[at++] = links.distances[e];
+                out.indices[at] = links.graph.indices[e];
+                out.distances[at++] = links.graph.distances[e];
             });
         }
     });
+    return out;
 }
 
 }  // namespace diffpeaks

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -47,7 +47,7 @@ class MergingClusters {
     struct Cluster {
         std::int64_t size;
         std::int64_t squares;  // sum of n_gc^2
-        std::unordered_map<Index, std::int64_t> counts;
+        std::map<Index, std::int64_t> counts;  // in one order, in which sums are rounded
     };
 
     void absorb(Cluster& into, Cluster& from) {
@@ -79,7 +79,9 @@ class MergingClusters {
 inline void score_merges(Index n_samples, const Index* classes, Index n_classes, std::int64_t n_merges,
                          const Index* from, const Index* to, std::int64_t* pairs, double* shares) {
     MergingClusters clusters(n_samples, classes, n_classes);
+    SerialLoop loop;
     for (std::int64_t i = 0;; ++i) {
+        loop.next();
         pairs[2 * i] = clusters.total().right_pairs;
         pairs[2 * i + 1] = clusters.total().joined_pairs;
         shares[2 * i] = clusters.total().purity;

@@ -33,4 +33,16 @@ inline void tell_observer(const LoopPart& part, std::int64_t n_done, std::int64_
     observer.tell(part.begin + (part.end - part.begin) * static_cast<double>(n_done) / static_cast<double>(n_chunks));
 }
 
+// A loop without threads, which can be interrupted: the clock is read once in many rounds.
+class SerialLoop {
+  public:
+    void next() {
+        if (++n_rounds_ % rounds_between == 0) tell_observer(LoopPart{}, 0, 1);
+    }
+
+  private:
+    static constexpr std::uint32_t rounds_between = 1024;
+    std::uint32_t n_rounds_ = 0;
+};
+
 }  // namespace diffpeaks

@@ -39,13 +39,26 @@ void on_threads(std::int64_t n_workers, Body body) {
     }
 }
 
-// Calls body(first, last, part) on consecutive parts of [0, n_rows), at most n_threads of them, one thread a part.
+// Splits [0, n_rows) into consecutive parts, at most n_threads of them, one thread a part. Calls body(first, last, part)
+// on consecutive runs of each; between two runs the loop can be interrupted.
 template <class Body>
 void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
-    constexpr std::int64_t min_rows_per_thread = 4096;  // below this a thread costs more than it saves
-    const std::int64_t useful = std::max<std::int64_t>(1, n_rows / min_rows_per_thread);
+    constexpr std::int64_t run_rows = 4096;  // for fewer a thread costs more than it saves
+    const std::int64_t useful = std::max<std::int64_t>(1, n_rows / run_rows);
     const std::int64_t n_parts = std::min<std::int64_t>(std::max(n_threads, 1), useful);
-    on_threads(n_parts, [&](std::int64_t part) { body(n_rows * part / n_parts, n_rows * (part + 1) / n_parts, part); });
+    std::atomic<bool> failed{false};
+    on_threads(n_parts, [&](std::int64_t part) {
+        const std::int64_t end = n_rows * (part + 1) / n_parts;
+        try {
+            for (std::int64_t first = n_rows * part / n_parts; first < end && !failed; first += run_rows) {
+                body(first, std::min(first + run_rows, end), part);
+                if (part == 0) tell_observer(LoopPart{}, 0, 1);
+            }
+        } catch (...) {
+            failed = true;
+            throw;
+        }
+    });
 }
 
 // Calls work(chunk) for every chunk in [0, n_chunks). Each thread has a worker of its own from make_worker() and takes

@@ -11,6 +11,7 @@
 
 #include "forest.hpp"
 #include "graph.hpp"
+#include "observer.hpp"
 
 namespace diffpeaks {
 
@@ -24,7 +25,6 @@ struct Pass {
     bool is_open() const { return lower != NO_POINT; }
     void add(const Pass& other) {
         flow += other.flow;
-        apart = -INFINITY;
         if (other.is_open()) open(other.lower, other.upper);
     }
     void open(Index at, Index above) {
@@ -35,8 +35,8 @@ struct Pass {
 // How two hills are told apart: by the rise of the lower top above the pass, in log density, and by the share of its
 // walk that the hill with less of it sends and receives over the pass.
 struct Separation {
-    double flow_weight;
-    double usual_flow;  // at which the rise alone counts
+    double flow_weight;  // not below zero
+    double usual_flow;   // at which the rise alone counts
 
     double of(double log_top, double log_pass, double share) const {
         // in single precision: the order of samples, which rounds sums in its way, has no part in it
@@ -44,48 +44,121 @@ struct Separation {
     }
 };
 
-// Hills, numbered, and what lies between them. Points are numbered by rank.
+// The passes of all pairs of hills. Nothing depends on the order of the table, which is only looked into: hills beside
+// a hill are listed in the order in which they were found.
+class PassTable {
+  public:
+    explicit PassTable(std::size_t n_hills) : beside_(n_hills) {}
+
+    Pass& between(Index a, Index b) {
+        const auto [found, is_new] = passes_.try_emplace(key(a, b));
+        if (is_new) {
+            beside_[a].push_back(b);
+            beside_[b].push_back(a);
+        }
+        return found->second;
+    }
+
+    // A null pointer if there is none.
+    Pass* find(Index a, Index b) {
+        const auto found = passes_.find(key(a, b));
+        return found == passes_.end() ? nullptr : &found->second;
+    }
+
+    std::size_t n_beside(Index hill) const { return beside_[hill].size(); }
+
+    // Calls visit(other, pass) for each pass of a hill, and forgets them.
+    template <class Visit>
+    void take_all(Index hill, Visit visit) {
+        const std::vector<Index> beside = std::move(beside_[hill]);
+        beside_[hill] = {};
+        for (const Index other : beside) {
+            const auto found = passes_.find(key(hill, other));
+            if (found == passes_.end()) continue;  // taken with the other hill
+            const Pass pass = found->second;
+            passes_.erase(found);
+            visit(other, pass);
+        }
+    }
+
+    // Calls visit(a, b, pass) for each pass.
+    template <class Visit>
+    void each(Visit visit) {
+        for (Index a = 0; a < static_cast<Index>(beside_.size()); ++a) {
+            for (const Index b : beside_[a]) {
+                if (a < b) visit(a, b, between(a, b));
+            }
+        }
+    }
+
+  private:
+    static std::uint64_t key(Index a, Index b) {
+        const auto [first, second] = std::minmax(a, b);
+        return static_cast<std::uint64_t>(first) << 32 | static_cast<std::uint64_t>(second);
+    }
+
+    std::unordered_map<std::uint64_t, Pass> passes_;
+    std::vector<std::vector<Index>> beside_;
+};
+
+// Hills, numbered, and what lies between them. Points of the links are numbered by rank.
 class JoiningHills {
   public:
     // Of the tops, by hill, and of the hill of each point.
-    JoiningHills(std::vector<Index> tops, const double* log_density, const Index* hill_of_rank)
+    JoiningHills(std::vector<Index> tops, std::vector<Index> hill_of_rank, const double* log_density)
         : tops_(std::move(tops)),
-          log_density_(log_density),
-          hill_of_rank_(hill_of_rank),
+          hill_of_rank_(std::move(hill_of_rank)),
+          log_density_(log_density, log_density + hill_of_rank_.size()),
           joined_(static_cast<Index>(tops_.size())),
           volume_(tops_.size(), 0.0),
           passes_(tops_.size()) {}
 
-    void add_flow(Index from, Index to, double flow) {
-        volume_[from] += flow;
-        volume_[to] += flow;
-        if (from == to) return;
-        passes_[from][to].flow += flow;
-        passes_[to][from].flow += flow;
+    Index n_points() const { return static_cast<Index>(hill_of_rank_.size()); }
+
+    // Adds what a walk below max_link carries between hills: what each point sends by weight, times the weights of its
+    // row. Its points may be others than those of the links; each has a hill.
+    template <class Real, class Weight>
+    void add_flow(const Graph<Real>& graph, double max_link, const Weight* weights, const double* sent_by_weight,
+                  const Index* hill) {
+        each_entry(graph, 0, max_link, [&](Index row, Offset e) {
+            add_flow(hill[row], hill[graph.indices[e]], sent_by_weight[row] * static_cast<double>(weights[e]));
+        });
     }
 
-    void open_pass(Index a, Index b, Index lower, Index upper) {
-        passes_[a][b].open(lower, upper);
-        passes_[b][a].open(lower, upper);
+    // Opens passes along the links below max_link.
+    template <class Real>
+    void open_passes(const Graph<Real>& links, double max_link, const Index* rank) {
+        each_entry(links, 1, max_link, [&](Index row, Offset e) {
+            const auto [upper, lower] = std::minmax(rank[row], rank[links.indices[e]]);
+            const Index a = hill_of_rank_[lower], b = hill_of_rank_[upper];
+            if (a != b) passes_.between(a, b).open(lower, upper);
+        });
     }
 
     // Joins hills, the least apart first, and calls joined(top, pass, end on the other hill, separation) with ranks.
     template <class Joined>
     void join_all(const Separation& separation, Joined joined) {
-        for (Index hill = 0; hill < static_cast<Index>(tops_.size()); ++hill) queue_passes(hill, separation);
+        passes_.each([&](Index a, Index b, Pass& pass) { queue(a, b, pass, separation); });
         double level = 0.0;
+        SerialLoop loop;
         while (!queue_.empty()) {
+            loop.next();
             const Candidate next = queue_.top();
             queue_.pop();
-            const auto found = passes_[next.a].find(next.b);
-            if (found == passes_[next.a].end() || found->second.apart != next.separation) continue;  // not any more
+            Pass* found = passes_.find(next.a, next.b);
+            if (!found || found->apart != next.separation) continue;  // not any more
+            // While a pass stays as it is, growing hills only come to be farther apart over it: where they are now is
+            // asked when it is their turn.
+            if (apart_now(next.a, next.b, *found, separation) != next.separation) {
+                queue(next.a, next.b, *found, separation);
+                continue;
+            }
             level = std::max(level, next.separation);  // a hill that grew may be nearer to others: they join now
-            const Pass pass = found->second;
             const Index lower = std::max(tops_[next.a], tops_[next.b]);
             const Index absorbed = tops_[next.a] == lower ? next.a : next.b;
-            const Index end = joined_.find(hill_of_rank_[pass.lower]) == absorbed ? pass.upper : pass.lower;
-            joined(lower, pass.lower, end, level);
-            queue_passes(merged(next.a, next.b), separation);
+            const Index end = joined_.find(hill_of_rank_[found->lower]) == absorbed ? found->upper : found->lower;
+            joined(lower, found->lower, end, level);
+            merge(next.a, next.b, separation);
         }
     }
 
@@ -100,82 +173,58 @@ class JoiningHills {
         }
     };
 
-    // Those passes of a hill that the queue does not have as they are now.
-    void queue_passes(Index hill, const Separation& separation) {
-        for (auto& [other, pass] : passes_[hill]) {
-            if (!pass.is_open()) continue;
-            const Index lower = std::max(tops_[hill], tops_[other]), higher = std::min(tops_[hill], tops_[other]);
-            const double share = pass.flow / std::min(volume_[hill], volume_[other]);
-            const double apart = separation.of(log_density_[lower], log_density_[pass.lower], share);
-            if (!(apart < INFINITY) || apart == pass.apart) continue;
-            pass.apart = passes_[other].at(hill).apart = apart;
-            queue_.push({apart, lower, pass.upper, higher, hill, other});
+    template <class Real, class Visit>
+    static void each_entry(const Graph<Real>& graph, Offset n_skipped, double max_link, Visit visit) {
+        SerialLoop loop;
+        for (Index row = 0; row < graph.n_samples; ++row) {
+            loop.next();
+            for (Offset e = graph.indptr[row] + n_skipped; e < graph.indptr[row + 1]; ++e) {
+                if (!(static_cast<double>(graph.distances[e]) < max_link)) break;  // rows are sorted
+                visit(row, e);
+            }
         }
     }
 
-    // The one with fewer neighbours becomes part of the other, whose number is returned.
-    Index merged(Index into, Index from) {
-        if (passes_[into].size() < passes_[from].size()) std::swap(into, from);
+    void add_flow(Index from, Index to, double flow) {
+        volume_[from] += flow;
+        volume_[to] += flow;
+        if (from != to) passes_.between(from, to).flow += flow;
+    }
+
+    double apart_now(Index a, Index b, const Pass& pass, const Separation& separation) const {
+        const double share = pass.flow / std::min(volume_[a], volume_[b]);
+        return separation.of(log_density_[std::max(tops_[a], tops_[b])], log_density_[pass.lower], share);
+    }
+
+    void queue(Index a, Index b, Pass& pass, const Separation& separation) {
+        if (!pass.is_open()) return;
+        pass.apart = apart_now(a, b, pass, separation);
+        if (!(pass.apart < INFINITY)) return;
+        const auto [higher, lower] = std::minmax(tops_[a], tops_[b]);
+        queue_.push({pass.apart, lower, pass.upper, higher, a, b});
+    }
+
+    // The one with fewer passes becomes part of the other, which has its passes then.
+    void merge(Index into, Index from, const Separation& separation) {
+        if (passes_.n_beside(into) < passes_.n_beside(from)) std::swap(into, from);
         joined_.attach(from, into);
         tops_[into] = std::min(tops_[into], tops_[from]);
         volume_[into] += volume_[from];
-        for (const auto& [other, pass] : passes_[from]) {
-            passes_[other].erase(from);
-            if (other == into) continue;
-            passes_[into][other].add(pass);
-            passes_[other][into].add(pass);
-        }
-        passes_[from] = {};  // the memory, too
-        return into;
+        passes_.take_all(from, [&](Index other, const Pass& taken) {
+            if (other == into) return;
+            Pass& pass = passes_.between(into, other);
+            pass.add(taken);
+            queue(into, other, pass, separation);
+        });
     }
 
     std::vector<Index> tops_;
-    const double* log_density_;
-    const Index* hill_of_rank_;
+    std::vector<Index> hill_of_rank_;
+    std::vector<double> log_density_;
     UnionFind joined_;
     std::vector<double> volume_;
-    std::vector<std::unordered_map<Index, Pass>> passes_;
+    PassTable passes_;
     std::priority_queue<Candidate> queue_;
 };
-
-// The walk over points: rows of neighbours, the chances to go to them, and what each point weighs.
-template <class Real>
-struct WeighedWalk {
-    Rows rows;
-    const Real* lengths;
-    const double* chances;
-    const double* masses;
-};
-
-// Joins all hills that meet, along links and by the walk below max_link. The lower top of two gets the point where they
-// meet, the point that it touches on the other side, and how far apart they were. Points of the walk may be others than
-// those of the links; each has a hill.
-template <class Real>
-void join_hills(const WeighedWalk<Real>& walk, const Index* hill_of_walker, const Rows& links, const Real* lengths,
-                double max_link, const Index* order, const Index* rank, const Index* hill_of_rank,
-                const double* log_density, std::vector<Index> tops, const Separation& separation, Index* saddle,
-                Index* crossing, double* prominence) {
-    JoiningHills hills(std::move(tops), log_density, hill_of_rank);
-    for (Index row = 0; row < walk.rows.n_samples; ++row) {
-        for (Offset e = walk.rows.indptr[row]; e < walk.rows.indptr[row + 1]; ++e) {
-            if (!(static_cast<double>(walk.lengths[e]) < max_link)) break;  // rows are sorted: the rest is longer
-            hills.add_flow(hill_of_walker[row], hill_of_walker[walk.rows.indices[e]],
-                           walk.masses[row] * walk.chances[e]);
-        }
-    }
-    for (Index row = 0; row < links.n_samples; ++row) {
-        for (Offset e = links.indptr[row] + 1; e < links.indptr[row + 1]; ++e) {
-            if (!(static_cast<double>(lengths[e]) < max_link)) break;
-            const auto [upper, lower] = std::minmax(rank[row], rank[links.indices[e]]);
-            const Index a = hill_of_rank[lower], b = hill_of_rank[upper];
-            if (a != b) hills.open_pass(a, b, lower, upper);
-        }
-    }
-    hills.join_all(separation, [=](Index top, Index pass, Index end, double apart) {
-        saddle[order[top]] = order[pass];
-        crossing[order[top]] = order[end];
-        prominence[order[top]] = apart;
-    });
-}
 
 }  // namespace diffpeaks

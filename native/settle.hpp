@@ -36,7 +36,9 @@ template <class Real>
 void keep_nearest(std::int64_t n_rows, const Offset* indptr, Index* indices, Real* values, const double* slack,
                   std::int64_t n_nearest, Offset* kept) {
     std::vector<Real> sorted;
+    SerialLoop loop;
     for (std::int64_t row = 0; row < n_rows; ++row) {
+        loop.next();
         const Offset begin = indptr[row], end = indptr[row + 1];
         kept[row] = end - begin;
         if (end - begin <= n_nearest) continue;

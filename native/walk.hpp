@@ -39,15 +39,14 @@ struct Weighing {
 // The weight of each entry, and what the weights of each row add up to. Where a bandwidth is zero, coinciding points
 // have the weight of distance zero. The sum is of the weights as they are kept.
 template <class Real, class Weight>
-void weigh_rows(const Rows& graph, const Real* distances, const Weighing& how, Weight* weights, double* volume,
-                int n_threads) {
+void weigh_rows(const Graph<Real>& graph, const Weighing& how, Weight* weights, double* volume, int n_threads) {
     parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             const double length = how.by_row[row];
             double sum = 0.0;
             for (Offset e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
                 const Index point = graph.indices[e];
-                const double distance = static_cast<double>(distances[e]), bandwidth = length * how.by_entry[point];
+                const double distance = static_cast<double>(graph.distances[e]), bandwidth = length * how.by_entry[point];
                 const double ratio = bandwidth == 0.0 && distance == 0.0 ? 0.0 : distance / bandwidth;
                 weights[e] = static_cast<Weight>(kernel_value(how.kernel, ratio * ratio) * how.masses[point]);
                 sum += static_cast<double>(weights[e]);
@@ -90,19 +89,18 @@ void send_mass(const Rows& graph, const Weight* weights, const double* sent_by_w
 // The sum of log(last distance / distance) over each row of at least that many entries, without the point itself; a
 // ratio counts as no more than 1 / least. Logarithms are taken of products, which are few.
 template <class Real>
-void row_spreads(const Rows& graph, const Real* distances, Offset fewest, double least, double* spreads,
-                 int n_threads) {
+void row_spreads(const Graph<Real>& graph, Offset fewest, double least, double* spreads, int n_threads) {
     constexpr int in_product = 16;
     parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
         for (std::int64_t row = first; row < last; ++row) {
             const Offset begin = graph.indptr[row], end = graph.indptr[row + 1];
             spreads[row] = 0.0;
-            const double reach = end > begin ? static_cast<double>(distances[end - 1]) : 0.0;
+            const double reach = end > begin ? static_cast<double>(graph.distances[end - 1]) : 0.0;
             if (end - begin < fewest || !(reach > 0.0)) continue;
             double product = 1.0, sum = 0.0;
             int n_factors = 0;
             for (Offset e = begin + 1; e < end; ++e) {
-                product *= std::max(static_cast<double>(distances[e]) / reach, least);
+                product *= std::max(static_cast<double>(graph.distances[e]) / reach, least);
                 if (++n_factors == in_product) {
                     sum -= std::log(product);
                     product = 1.0;

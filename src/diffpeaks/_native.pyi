@@ -1,7 +1,10 @@
-"""Types of the compiled core (native/*.cpp). Arrays are C-contiguous; outputs are filled in place."""
+"""Types of the compiled core (native/*.cpp).
+
+Arrays are C-contiguous; outputs are filled in place. A wrong length is a ValueError that names the array.
+"""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +15,23 @@ Real: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Measure: TypeAlias = tuple[float, bool, float, float]  # order, squared, factor, zero
 
+class Rows(Protocol):
+    """Rows of neighbours in flat arrays."""
+
+    @property
+    def indptr(self) -> Offset: ...
+    @property
+    def indices(self) -> Index: ...
+
+class Graph(Rows, Protocol):
+    """The same with distances: a NeighborGraph, or Neighbors."""
+
+    @property
+    def distances(self) -> Real: ...
+
 def observe_loops(tell: Callable[[float], Any], seconds: float) -> None: ...
-def first_fault(indptr: Offset, indices: Index, distances: Real) -> tuple[int, int]: ...
-def some_asymmetric(
-    indptr: Offset, indices: Index, distances: Real, tolerance: float, n_threads: int
-) -> int: ...
+def first_fault(graph: Graph) -> tuple[int, int]: ...
+def some_asymmetric(graph: Graph, tolerance: float, n_threads: int) -> int: ...
 def pair_distances(
     queries: Real,
     points: Real,
@@ -38,84 +53,52 @@ def shift_towards(
 def keep_nearest(
     indptr: Offset,
     indices: Index,
-    values: Real,
+    distances: Real,
     slack: NDArray[np.float64],
     n_nearest: int,
     kept: Offset,
 ) -> None: ...
 def sort_rows(indptr: Offset, indices: Index, distances: Real, n_threads: int) -> None: ...
 def move_self_first(indptr: Offset, indices: Index, distances: Real, n_threads: int) -> int: ...
+def short_links(
+    graph: Graph, nearest: Offset, within: Offset, reach: Real, n_threads: int
+) -> tuple[Offset, Index, Real]: ...
 def merge_hills(
-    indptr: Offset,
-    indices: Index,
-    distances: Real,
+    graph: Graph,
     max_link: float,
     order: Index,
-    rank: Index,
     parent: Index,
     saddle: Index,
     crossing: Index,
     n_threads: int,
 ) -> None: ...
 def merge_ranked(
-    indptr: Offset,
-    indices: Index,
-    lengths: Real,
-    max_link: float,
-    parent: Index,
-    hill: Index,
-    saddle: Index,
-    crossing: Index,
+    edges: Graph, max_link: float, parent: Index, hill: Index, saddle: Index, crossing: Index
 ) -> None: ...
-def join_hills(
-    walk_indptr: Offset,
-    walk_indices: Index,
-    walk_lengths: Real,
-    chances: NDArray[np.float64],
-    masses: NDArray[np.float64],
-    hill_of_walker: Index,
-    indptr: Offset,
-    indices: Index,
-    lengths: Real,
-    max_link: float,
-    order: Index,
-    rank: Index,
-    hill_of_rank: Index,
-    log_density: NDArray[np.float64],
-    tops: Index,
-    flow_weight: float,
-    usual_flow: float,
-    saddle: Index,
-    crossing: Index,
-    prominence: NDArray[np.float64],
-) -> None: ...
-def follow_majority(
-    indptr: Offset,
-    indices: Index,
-    distances: Real,
-    max_link: float,
-    order: Index,
-    rank: Index,
-    wanted: Index,
-    labels: Index,
-    parent: Index,
-    delta: NDArray[np.float64],
-) -> None: ...
-def first_denser(indptr: Offset, indices: Index, rank: Index, position: Offset, n_threads: int) -> None: ...
+
+class JoiningHills:
+    """Hills by number, which join over passes; points of links are numbered by rank."""
+
+    def __init__(self, tops: Index, hill_of_rank: Index, log_density: NDArray[np.float64]) -> None: ...
+    def add_flow(
+        self,
+        graph: Graph,
+        max_link: float,
+        weights: Real,
+        sent_by_weight: NDArray[np.float64],
+        hill: Index,
+    ) -> None: ...
+    def open_passes(self, links: Graph, max_link: float, rank: Index) -> None: ...
+    def join(self, flow_weight: float, usual_flow: float) -> tuple[Index, Index, Index, NDArray[np.float64]]:
+        """Tops that joined others, passes, their ends on the other hill, and how far apart both were."""
+
+def first_denser(rows: Rows, rank: Index, position: Offset, n_threads: int) -> None: ...
 def follow_links(links: Index, ends: Index) -> None: ...
-def join_cores(indptr: Offset, indices: Index, core: Mask, component: Index) -> None: ...
-def join_within(
-    indptr: Offset, indices: Index, lengths: Real, max_length: float, core: Mask, component: Index
-) -> None: ...
-def rank_distances(
-    indptr: Offset, indices: Index, distances: NDArray[np.float64], n_threads: int
-) -> None: ...
-def shared_counts(
-    indptr: Offset, indices: Index, min_shared: int, counts: NDArray[np.float64], n_threads: int
-) -> None: ...
-def mark_border(
-    indptr: Offset, indices: Index, distances: Real, max_link: float, labels: Index, border: Mask
-) -> None: ...
+def join_cores(rows: Rows, core: Mask, component: Index) -> None: ...
+def join_within(rows: Rows, lengths: Real, max_length: float, core: Mask, component: Index) -> None: ...
+def rank_distances(rows: Rows, distances: NDArray[np.float64], n_threads: int) -> None: ...
+def shared_counts(rows: Rows, min_shared: int, counts: NDArray[np.float64], n_threads: int) -> None: ...
+def mark_border(graph: Graph, max_link: float, labels: Index, border: Mask) -> None: ...
 def score_merges(
     classes: Index,
     n_classes: int,
@@ -255,9 +238,7 @@ class PackedCells:
     ) -> tuple[Offset, Index, Real]: ...
 
 def weigh_rows(
-    indptr: Offset,
-    indices: Index,
-    distances: Real,
+    rows: Graph,
     kernel: int,
     by_row: NDArray[np.float64],
     by_entry: NDArray[np.float64],
@@ -267,43 +248,14 @@ def weigh_rows(
     n_threads: int,
 ) -> None: ...
 def row_spreads(
-    indptr: Offset,
-    indices: Index,
-    distances: Real,
-    fewest: int,
-    least: float,
-    spreads: NDArray[np.float64],
-    n_threads: int,
+    graph: Graph, fewest: int, least: float, spreads: NDArray[np.float64], n_threads: int
 ) -> None: ...
 def n_sending_parts(n_rows: int) -> int: ...
 def send_mass(
-    indptr: Offset,
-    indices: Index,
+    rows: Rows,
     weights: Real,
     sent_by_weight: NDArray[np.float64],
     sums: NDArray[np.float64],
     arriving: NDArray[np.float64],
-    n_threads: int,
-) -> None: ...
-def count_links(
-    indptr: Offset,
-    indices: Index,
-    distances: Real,
-    nearest: Offset,
-    within: Offset,
-    reach: Real,
-    counts: Offset,
-    n_threads: int,
-) -> None: ...
-def fill_links(
-    indptr: Offset,
-    indices: Index,
-    distances: Real,
-    nearest: Offset,
-    within: Offset,
-    reach: Real,
-    starts: Offset,
-    linked: Index,
-    lengths: Real,
     n_threads: int,
 ) -> None: ...

@@ -88,5 +88,5 @@ class ARO(GraphClusterer):
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         self.rank_distances_ = np.empty(len(graph.indices))
-        rank_distances(graph.indptr, graph.indices, self.rank_distances_, n_threads(self.n_jobs))
+        rank_distances(graph, self.rank_distances_, n_threads(self.n_jobs))
         return component_labels(components(graph, self.rank_distances_, self.max_distance))

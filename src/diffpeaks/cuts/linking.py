@@ -26,14 +26,14 @@ def core_labels(
     graph, where one is given. The rest is noise.
     """
     component = np.empty(links.n_samples, np.int32)
-    join_cores(links.indptr, links.indices, core, component)
+    join_cores(links, core, component)
     densest = np.empty_like(component)
     densest[component[order[::-1]]] = order[::-1]  # the last to be written is the densest
     peak = np.where(core, densest[component], np.int32(NO_POINT))
     if graph is not None:
         position = np.empty(graph.n_samples, np.int64)
         # a core is to the others what a denser sample is in the forest: the first in the row is wanted
-        first_denser(graph.indptr, graph.indices, (~core).astype(np.int32), position, 1)
+        first_denser(graph, (~core).astype(np.int32), position, 1)
         joins = position >= 0
         peak[joins] = peak[graph.indices[position[joins]]]
     return labels_by_peak(peak, rank_of(order))
@@ -53,7 +53,7 @@ def components(
     if among is None:
         among = np.ones(graph.n_samples, bool)
     component = np.empty(graph.n_samples, np.int32)
-    join_within(graph.indptr, graph.indices, lengths, float(max_length), among, component)
+    join_within(graph, lengths, float(max_length), among, component)
     return component
 
 

@@ -214,7 +214,7 @@ class KernelDiffusion(GraphDensity):
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
         reversed_ = Bandwidth(bandwidth.target, bandwidth.origin)  # rows are new samples, not origins
-        weights, _ = row_weights(*found, self._fitted_kernel, reversed_, n_jobs=self.n_jobs)
+        weights, _ = row_weights(found, self._fitted_kernel, reversed_, n_jobs=self.n_jobs)
         arriving = weights * (self._previous / self._volume)[found.indices]
         density: NDArray[Any] = np.bincount(owners, arriving, minlength=X.shape[0])
         return (1 - self._fitted_teleport) * density + self._fitted_teleport

@@ -90,7 +90,7 @@ class SharedNeighborDensity(GraphDensity):
         self.min_shared_ = _settled_min_shared(self.min_shared, lists)
         self._lists = lists
         density = np.empty(lists.n_samples)
-        shared_counts(lists.indptr, lists.indices, self.min_shared_, density, n_threads(self.n_jobs))
+        shared_counts(lists, self.min_shared_, density, n_threads(self.n_jobs))
         return density
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:

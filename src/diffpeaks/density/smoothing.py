@@ -66,7 +66,7 @@ class Smoothing:
         weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
         moved = np.empty(queries.shape, queries.dtype)
         asked = np.ascontiguousarray(queries), np.ascontiguousarray(points.space.points)
-        shift_towards(*asked, rows.indptr, rows.indices, weights, moved.reshape(-1), points.n_threads)
+        shift_towards(*asked, rows.indptr, rows.indices, weights, moved, points.n_threads)
         vanished = ~moved.any(axis=1)  # opposite directions have no mean
         moved[vanished] = queries[vanished]
         if self.radius is not None:

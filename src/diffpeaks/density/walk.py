@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import check_positive, n_threads
 from diffpeaks._native import n_sending_parts, send_mass, weigh_rows
 from diffpeaks.graph import NeighborGraph, csr
+from diffpeaks.neighbors.contract import Neighbors
 from diffpeaks.progress import stage
 
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
@@ -102,14 +103,11 @@ def walk_on(
     """
     if not isinstance(bandwidth, Bandwidth):
         bandwidth = bandwidth_of(graph, bandwidth)
-    rows = graph.indptr, graph.indices, graph.distances
-    return Walk(graph, *row_weights(*rows, kernel, bandwidth, masses, dtype, n_jobs), n_jobs)
+    return Walk(graph, *row_weights(graph, kernel, bandwidth, masses, dtype, n_jobs), n_jobs)
 
 
 def row_weights(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    distances: NDArray[Any],
+    rows: NeighborGraph | Neighbors,
     kernel: Kernel,
     bandwidth: Bandwidth,
     masses: NDArray[np.float64] | None = None,
@@ -117,17 +115,17 @@ def row_weights(
     n_jobs: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The weights of the entries of rows, and their sums; origins are rows, targets are indices."""
+    n_rows = len(rows.indptr) - 1
     if callable(kernel):
-        weights = _checked(kernel(distances), distances)
+        weights = _checked(kernel(rows.distances), rows.distances)
         if masses is not None:
-            weights *= masses[indices]
-        owners = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-        return weights, np.bincount(owners, weights, len(indptr) - 1).astype(np.float64)
-    weights, volume = np.empty(len(distances), dtype), np.empty(len(indptr) - 1)
+            weights *= masses[rows.indices]
+        owners = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
+        return weights, np.bincount(owners, weights, n_rows).astype(np.float64)
+    weights, volume = np.empty(len(rows.distances), dtype), np.empty(n_rows)
     origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
     heavy = _ONE if masses is None else masses
-    rows = indptr, indices, distances
-    weigh_rows(*rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads(n_jobs))
+    weigh_rows(rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads(n_jobs))
     return weights, volume
 
 
@@ -160,8 +158,8 @@ def weight_blocks(
         owners = np.repeat(np.arange(rows.start, rows.stop), lengths)
         indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
         origin = bandwidth.origin[rows] if isinstance(bandwidth.origin, np.ndarray) else bandwidth.origin
-        within = graph.indices[entries], graph.distances[entries]
-        weights, _ = row_weights(indptr, *within, kernel, Bandwidth(origin, bandwidth.target))
+        block = Neighbors(indptr, graph.indices[entries], graph.distances[entries])
+        weights, _ = row_weights(block, kernel, Bandwidth(origin, bandwidth.target))
         yield rows, entries, owners, weights
 
 
@@ -206,7 +204,7 @@ def diffuse(
         for _ in range(steps):
             before, after = after, np.empty(n_samples)
             sent = before / walk.volume
-            send_mass(graph.indptr, graph.indices, walk.weights, sent, sums, after, n_threads(walk.n_jobs))
+            send_mass(graph, walk.weights, sent, sums, after, n_threads(walk.n_jobs))
             if teleport:
                 after = (1 - teleport) * after + teleport * after.mean() * start
             done(1)

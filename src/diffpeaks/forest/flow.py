@@ -8,13 +8,12 @@ pass says more: a hill that sends and receives little over it is one by itself, 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.order import NO_POINT, rank_of
-from diffpeaks._native import join_hills
+from diffpeaks._native import JoiningHills
 from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import PeakForest, peak_labels
@@ -49,34 +48,17 @@ def weighed_by_flow(
     tops = forest.roots
     hill = peak_labels(forest, tops).astype(np.int32)
     order = rank_of(forest.rank)  # either is the inverse of the other
-    found: dict[str, NDArray[Any]] = {
-        "saddle": forest.saddle.copy(),
-        "crossing": forest.crossing.copy(),
-        "prominence": forest.prominence.copy(),
-    }
-    for name, nothing in (("saddle", NO_POINT), ("crossing", NO_POINT), ("prominence", np.inf)):
-        found[name][tops] = nothing  # until they join
-    join_hills(
-        walk.graph.indptr,
-        walk.graph.indices,
-        walk.graph.distances,
-        walk.weights.astype(np.float64, copy=False),
-        distinct.masses / walk.volume,
-        np.ascontiguousarray(distinct.of_first(hill)),
-        links.indptr,
-        links.indices,
-        links.distances,
-        max_link,
-        order,
-        forest.rank,
-        hill[order],
-        _log_of(density[order]),
-        forest.rank[tops],
-        flow_weight,
-        usual_flow,
-        *found.values(),
-    )
-    return replace(forest, **found)
+    hills = JoiningHills(forest.rank[tops], hill[order], _log_of(density[order]))
+    sent_by_weight = distinct.masses / walk.volume
+    of_points = np.ascontiguousarray(distinct.of_first(hill))
+    hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points)
+    hills.open_passes(links, max_link, forest.rank)
+    joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
+    saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
+    saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody
+    tops_joined = order[joined]
+    saddle[tops_joined], crossing[tops_joined], prominence[tops_joined] = order[passes], order[ends], apart
+    return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
 
 
 def _log_of(density: NDArray[np.float64]) -> NDArray[np.float64]:

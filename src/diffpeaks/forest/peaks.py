@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
 from diffpeaks._base.validation import n_threads
-from diffpeaks._native import count_links, fill_links, first_denser, follow_links, mark_border, merge_hills
+from diffpeaks._native import first_denser, follow_links, mark_border, merge_hills, short_links
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
 from diffpeaks.recipes import LinkShares
@@ -79,18 +78,7 @@ def peak_forest(
     too_long = delta >= max_link
     parent[too_long], delta[too_long] = NO_POINT, np.inf
     saddle, crossing = np.empty_like(parent), np.empty_like(parent)
-    merge_hills(
-        graph.indptr,
-        graph.indices,
-        graph.distances,
-        float(max_link),
-        order,
-        rank,
-        parent,
-        saddle,
-        crossing,
-        n_threads(n_jobs),
-    )
+    merge_hills(graph, float(max_link), order, parent, saddle, crossing, n_threads(n_jobs))
     prominence = prominence_of(density, parent, saddle)
     return PeakForest(parent, delta, prominence, saddle, crossing, rank, hills_of(parent))
 
@@ -100,7 +88,7 @@ def denser_neighbors(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The nearest denser sample in each row and the distance to it; NO_POINT and infinity without one."""
     position = np.empty(graph.n_samples, np.int64)
-    first_denser(graph.indptr, graph.indices, rank, position, n_threads(n_jobs))
+    first_denser(graph, rank, position, n_threads(n_jobs))
     # rows are sorted, so that the first denser neighbour is the nearest
     linked = position >= 0
     parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
@@ -111,15 +99,9 @@ def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = No
     """The nearest share of each row, and within the mutual share the neighbours that are as near to it."""
     if shares.nearest >= 1:
         return graph
-    rows, threads = (graph.indptr, graph.indices, graph.distances), n_threads(n_jobs)
     nearest, within = shares.counts(graph.degrees)
-    which = nearest, within, graph.distances[graph.indptr[:-1] + within - 1]
-    counts = np.empty(graph.n_samples, np.int64)
-    count_links(*rows, *which, counts, threads)
-    indptr = offsets(counts)
-    linked, lengths = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], graph.distances.dtype)
-    fill_links(*rows, *which, indptr, linked, lengths, threads)
-    return graph.with_rows(indptr, linked, lengths)
+    reach = graph.distances[graph.indptr[:-1] + within - 1]
+    return graph.with_rows(*short_links(graph, nearest, within, reach, n_threads(n_jobs)))
 
 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:
@@ -188,9 +170,7 @@ def border_density(
     cluster.
     """
     border = np.zeros(len(labels), bool)
-    mark_border(
-        graph.indptr, graph.indices, graph.distances, float(max_link), labels.astype(np.int32), border
-    )
+    mark_border(graph, float(max_link), labels.astype(np.int32), border)
     highest_border = np.full(labels.max() + 1, -np.inf)
     np.maximum.at(highest_border, labels[border], density[border])
     return highest_border

@@ -10,6 +10,7 @@ from diffpeaks._native import merge_ranked
 from diffpeaks.forest.peaks import PeakForest, denser_neighbors, prominence_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import offsets
+from diffpeaks.neighbors.contract import Neighbors
 
 
 class RankedLinks:
@@ -39,8 +40,7 @@ class RankedLinks:
         sorted_first = np.argsort(key)
         sorted_first = sorted_first[(lower != upper)[sorted_first]]  # without the samples themselves
         counts = np.bincount(lower[sorted_first], minlength=graph.n_samples)
-        self._indptr, self._upper = offsets(counts), upper[sorted_first]
-        self._lengths = graph.distances[sorted_first]
+        self._links = Neighbors(offsets(counts), upper[sorted_first], graph.distances[sorted_first])
 
     def forest(self, max_link: float = np.inf) -> PeakForest:
         """What `peak_forest` makes of the graph with that `max_link`."""
@@ -49,9 +49,7 @@ class RankedLinks:
         delta = np.where(linked, self._delta, np.inf)
         parent_rank = np.where(self._delta_by_rank < max_link, self._parent_rank, np.int32(NO_POINT))
         hill, saddle, crossing = (np.empty_like(parent_rank) for _ in range(3))
-        merge_ranked(
-            self._indptr, self._upper, self._lengths, float(max_link), parent_rank, hill, saddle, crossing
-        )
+        merge_ranked(self._links, float(max_link), parent_rank, hill, saddle, crossing)
         saddle, crossing = self._of_samples(saddle), self._of_samples(crossing)
         prominence = prominence_of(self._density, parent, saddle)
         hill = self._order[hill][self._rank]

@@ -92,7 +92,7 @@ class NeighborGraph:
         }
         for name, values in kept.items():
             object.__setattr__(self, name, values)
-        row, fault = first_fault(self.indptr, self.indices, self.distances)
+        row, fault = first_fault(self)
         if fault:
             raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
         shortest = int(self.degrees.min())
@@ -280,8 +280,7 @@ class NeighborGraph:
         the power `distance_power`.
         """
         spreads = np.empty(self.n_samples)
-        rows = self.indptr, self.indices, self.distances
-        row_spreads(*rows, FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, spreads, n_threads(n_jobs))
+        row_spreads(self, FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, spreads, n_threads(n_jobs))
         spread = float(spreads.sum()) / distance_power
         n_ratios = int(np.maximum(self.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
         return n_ratios / spread if spread > 0 else np.inf
@@ -290,7 +289,7 @@ class NeighborGraph:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""
         # a metric may round d(x, y) and d(y, x) differently
         tolerance = 1e-5 if self.distances.dtype == np.float32 else 1e-9
-        row = some_asymmetric(self.indptr, self.indices, self.distances, tolerance, n_threads(None))
+        row = some_asymmetric(self, tolerance, n_threads(None))
         if row >= 0:
             raise ValueError(
                 f"the symmetric kernel needs symmetric distances; point {row} has a neighbour that does "

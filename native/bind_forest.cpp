@@ -1,0 +1,174 @@
+// Python's view of hills and links: forests, passes, components.
+#include "arrays.hpp"
+#include "forest.hpp"
+#include "links.hpp"
+#include "merges.hpp"
+#include "passes.hpp"
+
+namespace diffpeaks {
+
+template <class T>
+static std::vector<T> copied(const In<T>& array) {
+    return {array.data(), array.data() + length(array)};
+}
+
+template <class Real>
+static void bind_forest_of(nb::module_& m) {
+    m.def(
+        "short_links",
+        [](const GraphArrays<Real>& given, In<Offset> nearest, In<Offset> within, In<Real> reach, int n_threads) {
+            FlatRows<Real> found;
+            {
+                const nb::gil_scoped_release released;
+                const Graph<Real> graph = given.checked();
+                const std::int64_t n = graph.n_samples;
+                found = rows_of_links(ShortLinks<Real>{graph, values(nearest, "nearest", n),
+                                                       values(within, "within", n), values(reach, "reach", n)},
+                                      n_threads);
+            }
+            return owned(std::move(found));
+        },
+        array("graph"), array("nearest"), array("within"), array("reach"), nb::arg("n_threads"));
+    m.def(
+        "merge_hills",
+        [](const GraphArrays<Real>& given, double max_link, In<Index> order, In<Index> parent, Out<Index> saddle,
+           Out<Index> crossing, int n_threads) {
+            const Graph<Real> graph = given.checked();
+            const std::int64_t n = graph.n_samples;
+            merge_hills(graph, max_link, values(order, "order", n), values(parent, "parent", n),
+                        values(saddle, "saddle", n), values(crossing, "crossing", n), n_threads);
+        },
+        array("graph"), nb::arg("max_link"), array("order"), array("parent"), array("saddle"), array("crossing"),
+        nb::arg("n_threads"), Released());
+    m.def(
+        "merge_ranked",
+        [](const GraphArrays<Real>& given, double max_link, In<Index> parent, Out<Index> hill, Out<Index> saddle,
+           Out<Index> crossing) {
+            const Graph<Real> edges = given.checked();
+            const std::int64_t n = edges.n_samples;
+            merge_ranked(edges, max_link, values(parent, "parent", n), values(hill, "hill", n),
+                         values(saddle, "saddle", n), values(crossing, "crossing", n));
+        },
+        array("edges"), nb::arg("max_link"), array("parent"), array("hill"), array("saddle"), array("crossing"),
+        Released());
+    m.def(
+        "mark_border",
+        [](const GraphArrays<Real>& given, double max_link, In<Index> labels, Out<bool> border) {
+            const Graph<Real> graph = given.checked();
+            mark_border(graph, max_link, values(labels, "labels", graph.n_samples),
+                        values(border, "border", graph.n_samples));
+        },
+        array("graph"), nb::arg("max_link"), array("labels"), array("border"), Released());
+    m.def(
+        "join_within",
+        [](const RowArrays& given, In<Real> lengths, double max_length, In<bool> core, Out<Index> component) {
+            const Rows rows = given.checked();
+            join_within(rows, values(lengths, "lengths", length(given.indices)), max_length,
+                        values(core, "core", rows.n_samples), values(component, "component", rows.n_samples));
+        },
+        array("rows"), array("lengths"), nb::arg("max_length"), array("core"), array("component"), Released());
+}
+
+template <class Real, class Weight>
+static void bind_flow_of(nb::class_<JoiningHills>& hills) {
+    hills.def(
+        "add_flow",
+        [](JoiningHills& self, const GraphArrays<Real>& given, double max_link, In<Weight> weights,
+           In<double> sent_by_weight, In<Index> hill) {
+            const Graph<Real> graph = given.checked();
+            self.add_flow(graph, max_link, values(weights, "weights", length(given.rows.indices)),
+                          values(sent_by_weight, "sent_by_weight", graph.n_samples),
+                          values(hill, "hill", graph.n_samples));
+        },
+        array("graph"), nb::arg("max_link"), array("weights"), array("sent_by_weight"), array("hill"), Released());
+}
+
+template <class Real>
+static void bind_joining_of(nb::class_<JoiningHills>& hills) {
+    hills.def(
+        "open_passes",
+        [](JoiningHills& self, const GraphArrays<Real>& given, double max_link, In<Index> rank) {
+            const Graph<Real> links = given.checked();
+            check_length("links", "rows", links.n_samples, self.n_points());
+            self.open_passes(links, max_link, values(rank, "rank", links.n_samples));
+        },
+        array("links"), nb::arg("max_link"), array("rank"), Released());
+}
+
+static nb::tuple all_joined(JoiningHills& hills, const Separation& separation) {
+    std::vector<Index> tops, passes, ends;
+    std::vector<double> apart;
+    {
+        const nb::gil_scoped_release released;
+        hills.join_all(separation, [&](Index top, Index pass, Index end, double by) {
+            tops.push_back(top);
+            passes.push_back(pass);
+            ends.push_back(end);
+            apart.push_back(by);
+        });
+    }
+    return nb::make_tuple(owned(std::move(tops)), owned(std::move(passes)), owned(std::move(ends)),
+                          owned(std::move(apart)));
+}
+
+static void bind_joining(nb::module_& m) {
+    nb::class_<JoiningHills> hills(m, "JoiningHills");
+    hills.def(
+        "__init__",
+        [](JoiningHills* self, In<Index> tops, In<Index> hill_of_rank, In<double> log_density) {
+            const double* heights = values(log_density, "log_density", length(hill_of_rank));
+            new (self) JoiningHills(copied(tops), copied(hill_of_rank), heights);
+        },
+        array("tops"), array("hill_of_rank"), array("log_density"));
+    bind_flow_of<float, float>(hills);
+    bind_flow_of<float, double>(hills);
+    bind_flow_of<double, double>(hills);
+    bind_joining_of<float>(hills);
+    bind_joining_of<double>(hills);
+    hills.def(
+        "join",
+        [](JoiningHills& self, double flow_weight, double usual_flow) {
+            return all_joined(self, Separation{flow_weight, usual_flow});
+        },
+        nb::arg("flow_weight"), nb::arg("usual_flow"));
+}
+
+void bind_forest(nb::module_& m) {
+    bind_forest_of<float>(m);
+    bind_forest_of<double>(m);
+    bind_joining(m);
+    m.def(
+        "first_denser",
+        [](const RowArrays& given, In<Index> rank, Out<Offset> position, int n_threads) {
+            const Rows rows = given.checked();
+            first_denser(rows, values(rank, "rank", rows.n_samples), values(position, "position", rows.n_samples),
+                         n_threads);
+        },
+        array("rows"), array("rank"), array("position"), nb::arg("n_threads"), Released());
+    m.def(
+        "follow_links",
+        [](In<Index> links, Out<Index> ends) {
+            follow_links(static_cast<Index>(length(links)), links.data(), values(ends, "ends", length(links)));
+        },
+        array("links"), array("ends"), Released());
+    m.def(
+        "join_cores",
+        [](const RowArrays& given, In<bool> core, Out<Index> component) {
+            const Rows rows = given.checked();
+            join_cores(rows, values(core, "core", rows.n_samples), values(component, "component", rows.n_samples));
+        },
+        array("rows"), array("core"), array("component"), Released());
+    m.def(
+        "score_merges",
+        [](In<Index> classes, Index n_classes, In<Index> from, In<Index> to, Filled<std::int64_t> pairs,
+           Filled<double> shares) {
+            const std::int64_t n_merges = length(from);
+            score_merges(static_cast<Index>(length(classes)), classes.data(), n_classes, n_merges, from.data(),
+                         values(to, "to", n_merges), values(pairs, "pairs", n_merges + 1, 2),
+                         values(shares, "shares", n_merges + 1, 2));
+        },
+        array("classes"), nb::arg("n_classes"), array("from_"), array("to"), array("pairs"), array("shares"),
+        Released());
+}
+
+}  // namespace diffpeaks
