@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what `_HOMES` says, for readers of types
-    from diffpeaks._base.order import NOISE as NOISE
+    from diffpeaks._base.constants import NOISE as NOISE
     from diffpeaks._density_dbscan import DensityDBSCAN as DensityDBSCAN
     from diffpeaks._density_peaks import DensityPeaks as DensityPeaks
     from diffpeaks.density import KernelDiffusion as KernelDiffusion
@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 # Public names and their rooms, which are imported when a name is first asked for: `diffpeaks --help` need not
 # wait for scikit-learn.
 _HOMES = {
-    "NOISE": "_base.order",
+    "NOISE": "_base.constants",
     "ApproximateSearch": "neighbors",
     "ConvergenceError": "density.stationary",
     "DensityDBSCAN": "_density_dbscan",

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from diffpeaks._base.order import NOISE, density_order
+from diffpeaks._base.constants import NOISE
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
+from diffpeaks.cuts import isolation_of
 from diffpeaks.cuts.linking import core_labels
 from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
 from diffpeaks.density.distinct import DistinctSamples
-from diffpeaks.forest.isolation import isolation_of, longest_link
-from diffpeaks.forest.peaks import PeakForest, hill_links, peak_forest
+from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
@@ -132,7 +132,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
         self._links = self.graph_
         if recipe.measure_dimension:
-            self._max_link = longest_link(points, self.isolation_, recipe)
+            self._max_link = self.isolation_.max_link
             settings = recipe.in_dimensions(self.graph_.intrinsic_dimension(points.degree, self.n_jobs))
             self._links = hill_links(self.graph_, settings.links, self.n_jobs).below(self._max_link)
         self.density_ = self.density_estimator_.density_

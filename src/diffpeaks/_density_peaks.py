@@ -15,18 +15,17 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from diffpeaks._base.validation import check_flat, fixed_seed
 from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import RULES, Cut, check_one_of
-from diffpeaks.cuts.noise import FATES, NoisePolicy
+from diffpeaks.cuts.cut import isolation_of
+from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.density.distinct import DistinctSamples, distinct_samples
 from diffpeaks.density.smoothing import smoothed
-from diffpeaks.forest.isolation import isolation_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import Recipe, used_recipe
-from diffpeaks.results.clustering import Clustering, clustered
+from diffpeaks.results.clustering import Clustering, Landscape, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
-from diffpeaks.results.landscape import Landscape
 
 
 class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
@@ -120,7 +119,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         "halo": ["boolean"],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
-        "noise": [StrOptions(FATES)],
+        "noise": [StrOptions(NOISE_ACTIONS)],
         "smooth": ["boolean", StrOptions({"auto"})],
         "recipe": [Recipe, None],
         "random_state": ["random_state"],
@@ -189,7 +188,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         if self._may_smooth(distinct, recipe):
             graph = distinct.points.graph(n_neighbors)
             isolation = isolation_of(distinct.points, graph, recipe, seed)
-            if self.smooth is True or not isolation.are_strangers:
+            if self.smooth is True or isolation.kind != "strangers":
                 distinct, smoothing = smoothed(distinct, graph, recipe)
         if self.density is None:
             density.set_params(n_neighbors=n_neighbors or "auto")
@@ -228,7 +227,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         self.smoothing_, self.isolation_ = landscape.smoothing, landscape.isolation
         self.graph_, self.forest_, self.cut_ = landscape.graph, clustering.forest, clustering.cut
         self.labels_, self.peak_indices_ = clustering.labels, clustering.peaks
-        self.n_clusters_ = clustering.n_clusters
+        self.n_clusters_ = len(clustering.peaks)
         return self
 
     def _with(self, clustering: Clustering) -> Self:

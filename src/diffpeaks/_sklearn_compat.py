@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from diffpeaks._base.validation import check_given
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import graph_from_tables, is_precomputed
-from diffpeaks.progress.lines import reported
+from diffpeaks.progress import reported
 
 __all__ = [
     "Interval",

@@ -15,7 +15,7 @@ from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.datasets import load_digits
 
 from diffpeaks import DensityDBSCAN, DensityPeaks
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks.density import PAPER_DENSITIES
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay, pyplot

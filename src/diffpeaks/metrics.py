@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import some_of
 
 __all__ = ["Scores", "bcubed_scores", "pairwise_scores"]

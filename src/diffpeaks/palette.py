@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 
 HUES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a23b72")
 NOISE_COLOR = "#9a9a9a"

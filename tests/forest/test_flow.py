@@ -9,8 +9,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks
 from diffpeaks.cuts import Cut
-from diffpeaks.forest.flow import weighed_by_flow
-from diffpeaks.forest.peaks import peak_labels
+from diffpeaks.forest.peaks import peak_labels, weighed_by_flow
 from diffpeaks.recipes import DEFAULT
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import DensityPeaks, neighbor_graph
-from diffpeaks._base.order import density_order
 from diffpeaks.cuts import Cut, select_peaks
-from diffpeaks.forest.peaks import complete_forest, peak_forest, peak_labels, without_halo
+from diffpeaks.cuts.noise import without_halo
+from diffpeaks.forest.peaks import complete_forest, density_order, peak_forest, peak_labels
 from diffpeaks.neighbors import searchable
 
 

@@ -70,7 +70,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
     model = fits(density, cut, X) and fitted(DensityPeaks(density, **cut, halo=halo), X)
     if not model:
         return
-    shares = model._landscape.shares
+    shares = model._landscape.settings.links
     assert model.predict(new).tolist() == reference_labels(model, X, new, *looked_at(model), shares)
 
 
@@ -80,7 +80,7 @@ def test_the_rule_as_loops(X, new, density, cut, halo, dtype):
 def test_the_rule_as_loops_among_more_samples(density, cut, halo):
     model = DensityPeaks(density, **cut, halo=halo).fit(X)
     new = np.vstack([NEW, X[30:50], [[400.0, 400.0]]])
-    shares = model._landscape.shares
+    shares = model._landscape.settings.links
     expected = reference_labels(model, X, new, *looked_at(model), shares)
     assert model.predict(new).tolist() == expected
     assert len(set(expected)) > 1 or cut.get("n_clusters") == 1

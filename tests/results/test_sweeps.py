@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpeaks import DensityDBSCAN, DensityPeaks
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 
 RULES = ["max_link", "n_clusters", "min_prominence"]

@@ -5,10 +5,9 @@ from functools import lru_cache
 import numpy as np
 
 from diffpeaks import ConvergenceError, neighbor_graph
-from diffpeaks._base.order import density_order
 from diffpeaks.cuts.linking import core_labels
 from diffpeaks.datasets import UCI_NAMES, load_uci
-from diffpeaks.forest.peaks import peak_forest
+from diffpeaks.forest.peaks import density_order, peak_forest
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 from diffpeaks.results.sweeps import core_sweep, link_sweep, peak_sweep, prominence_sweep
 from diffpeaks_paper.definitions import (

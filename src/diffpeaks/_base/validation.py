@@ -250,10 +250,8 @@ def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
     return values
 
 
-def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
-    """One positive finite weight for each sample, or None."""
-    if sample_weight is None:
-        return None
+def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+    """One positive finite weight for each sample."""
     check_unmasked("sample_weight", sample_weight)
     weights = np.asarray(sample_weight, np.float64)
     if weights.shape != (n_samples,):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import density_order
 from diffpeaks._sklearn_compat import Interval
 from diffpeaks.baselines.base import GraphClusterer
 from diffpeaks.cuts.linking import component_labels, components, core_labels
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
+from diffpeaks.forest.peaks import density_order
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._sklearn_compat import check_params
-from diffpeaks.cuts.noise import FATES
+from diffpeaks.cuts.noise import NOISE_ACTIONS
 from diffpeaks.density import PAPER_DENSITIES
 from diffpeaks.neighbors.choice import CHOICES, check_search
 
@@ -46,7 +46,7 @@ PARAMETERS = {
     "n_neighbors": Parameter(_count_or_auto, None, "N", 'neighbours, the sample itself counted, or "auto"'),
     "halo": Parameter(None, None, None, "keep the cores of clusters only; the rest is noise"),
     "min_cluster_size": Parameter(int, None, "N", "samples of smaller clusters are noise"),
-    "noise": Parameter(str, sorted(FATES), None, "what becomes of noise"),
+    "noise": Parameter(str, sorted(NOISE_ACTIONS), None, "what becomes of noise"),
     "smooth": Parameter(
         _yes_no_or_auto,
         None,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.progress import add_quiet, progress_shown

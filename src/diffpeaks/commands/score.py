@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks.commands.inputs import add_format
 from diffpeaks.commands.summary import add_json, tell
 from diffpeaks.files import Choice, label_column, read_column

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NO_POINT, labels_by_peak, rank_of
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._native import first_denser, join_cores, join_within
+from diffpeaks.forest.peaks import labels_by_peak, rank_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.progress import stage
 

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NO_POINT, NOISE
-from diffpeaks._native import follow_links
+from diffpeaks._base.constants import NO_POINT, NOISE
+from diffpeaks._native import follow_links, mark_border
 from diffpeaks.forest.peaks import PeakForest
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 
-FATES = {"keep", "assign", "singletons"}
+NOISE_ACTIONS = {"keep", "assign", "singletons"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def noise_in(
     return Noise(small, without_halo() == NOISE if policy.halo else np.zeros_like(small))
 
 
-def settled(
+def resolved_noise(
     clusters: Clusters,
     is_noise: NDArray[np.bool_],
     fate: str,
@@ -115,3 +116,31 @@ def links_out_of_noise(
             "min_cluster_size, or fit on points or a dense matrix of distances"
         )
     return links
+
+
+def without_halo(
+    labels: NDArray[np.int64],
+    graph: NeighborGraph,
+    density: NDArray[np.float64],
+    max_link: float = np.inf,
+) -> NDArray[np.int64]:
+    """Labels with NOISE for samples less dense than the densest border sample of their cluster."""
+    return np.where(density < border_density(labels, graph, density, max_link)[labels], NOISE, labels)
+
+
+def border_density(
+    labels: NDArray[np.int64],
+    graph: NeighborGraph,
+    density: NDArray[np.float64],
+    max_link: float = np.inf,
+) -> NDArray[np.float64]:
+    """The density of the densest border sample of each cluster; minus infinity without one.
+
+    A border sample has a neighbour, in either direction and nearer than `max_link`, in another
+    cluster.
+    """
+    border = np.zeros(len(labels), bool)
+    mark_border(graph, float(max_link), labels.astype(np.int32), border)
+    highest_border = np.full(labels.max() + 1, -np.inf)
+    np.maximum.at(highest_border, labels[border], density[border])
+    return highest_border

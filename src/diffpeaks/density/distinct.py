@@ -110,7 +110,7 @@ def distinct_samples(
             f"sample_weight is given, but {density!r} counts samples; use density=None, or KernelDiffusion "
             "with finitely many steps"
         )
-    weights = check_sample_weight(sample_weight, points.n_samples)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, points.n_samples)
     apart = DistinctSamples(points, None if weights is None else weights / weights.mean())
     if isinstance(points, GivenGraph) or not (recipe.merge_duplicates and density.knows_weights):
         return apart

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.forest.ranked_links import RankedLinks
-from diffpeaks.results.clustering import Clustering, clustered
+from diffpeaks.results.clustering import Clustering, Landscape, clustered
 from diffpeaks.results.edits import Edit, densest_members, edited
-from diffpeaks.results.landscape import Landscape
 
 FORESTS_KEPT = 6
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks._base.order import NO_POINT
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.explorer.session import Session
 from diffpeaks.forest.peaks import denser_neighbors

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import Captions
 from diffpeaks.cuts import RULES

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NO_POINT, NOISE, density_order, labels_by_peak, rank_of
+from diffpeaks._base.constants import NO_POINT, NOISE
 from diffpeaks._base.validation import n_threads
-from diffpeaks._native import first_denser, follow_links, mark_border, merge_hills, short_links
+from diffpeaks._native import JoiningHills, first_denser, follow_links, merge_hills, short_links
+from diffpeaks.density.distinct import DistinctSamples
+from diffpeaks.density.walk import Walk
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
-from diffpeaks.recipes import LinkShares
+from diffpeaks.recipes import DEFAULT, LinkShares
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,34 +150,6 @@ def _ends_of(links: NDArray[np.int32]) -> NDArray[np.int32]:
     return ends
 
 
-def without_halo(
-    labels: NDArray[np.int64],
-    graph: NeighborGraph,
-    density: NDArray[np.float64],
-    max_link: float = np.inf,
-) -> NDArray[np.int64]:
-    """Labels with NOISE for samples less dense than the densest border sample of their cluster."""
-    return np.where(density < border_density(labels, graph, density, max_link)[labels], NOISE, labels)
-
-
-def border_density(
-    labels: NDArray[np.int64],
-    graph: NeighborGraph,
-    density: NDArray[np.float64],
-    max_link: float = np.inf,
-) -> NDArray[np.float64]:
-    """The density of the densest border sample of each cluster; minus infinity without one.
-
-    A border sample has a neighbour, in either direction and nearer than `max_link`, in another
-    cluster.
-    """
-    border = np.zeros(len(labels), bool)
-    mark_border(graph, float(max_link), labels.astype(np.int32), border)
-    highest_border = np.full(labels.max() + 1, -np.inf)
-    np.maximum.at(highest_border, labels[border], density[border])
-    return highest_border
-
-
 def prominence_of(
     density: NDArray[np.float64], parent: NDArray[np.int32], saddle: NDArray[np.int32]
 ) -> NDArray[np.float64]:
@@ -189,3 +163,75 @@ def prominence_of(
     height[saddle[roots] == NO_POINT] = np.inf
     prominence[roots] = height
     return prominence
+
+
+@stage("flow")
+def weighed_by_flow(
+    forest: PeakForest,
+    links: NeighborGraph,
+    density: NDArray[np.float64],
+    distinct: DistinctSamples,
+    walk: Walk,
+    max_link: float = np.inf,
+    flow_weight: float = 0.0,
+    usual_flow: float = DEFAULT.usual_flow,
+) -> PeakForest:
+    """The forest in which the prominence of a hill is how far it is apart from the hill that it would join.
+
+    That is the rise above the pass between them, in log density, less `flow_weight` log(share / usual_flow),
+    the share that goes over the pass of all that the smaller one sends and receives. Hills join one by one,
+    the least apart first, and what has joined is one hill in what follows; no prominence is below that of a
+    hill that joined before, and none below zero.
+
+    Parameters
+    ----------
+    forest, links, density : of samples; the forest is along the links
+    distinct, walk : of their points
+    """
+    tops = forest.roots
+    hill = peak_labels(forest, tops).astype(np.int32)
+    order = rank_of(forest.rank)  # either is the inverse of the other
+    hills = JoiningHills(forest.rank[tops], hill[order], _log_of(density[order]))
+    sent_by_weight = distinct.masses / walk.volume
+    of_points = np.ascontiguousarray(distinct.of_first(hill))
+    hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points)
+    hills.open_passes(links, max_link, forest.rank)
+    joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
+    saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
+    saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody
+    tops_joined = order[joined]
+    saddle[tops_joined], crossing[tops_joined], prominence[tops_joined] = order[passes], order[ends], apart
+    return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
+
+
+def _log_of(density: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.log(density)
+
+
+def density_order(
+    density: NDArray[np.float64], tie_break: NDArray[np.float64] | None = None
+) -> NDArray[np.int32]:
+    """Samples from the densest on: density descending, then `tie_break` descending, then index."""
+    if tie_break is None:
+        return np.argsort(-density, kind="stable").astype(np.int32)
+    return np.lexsort((-tie_break, -density)).astype(np.int32)
+
+
+def rank_of(order: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Position of each sample in the order: 0 is the densest."""
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=order.dtype)
+    return rank
+
+
+def labels_by_peak(peak: NDArray[Any], rank: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Labels 0, 1, ... in the order of the peaks' density, from each sample's peak; NOISE without one."""
+    clustered = peak != NO_POINT
+    is_peak = np.zeros(len(rank), bool)
+    is_peak[peak[clustered]] = True
+    peaks = np.flatnonzero(is_peak)
+    peaks = peaks[np.argsort(rank[peaks])]
+    label = np.full(len(rank), NOISE, np.int64)
+    label[peaks] = np.arange(len(peaks))
+    return np.where(clustered, label[peak], NOISE)

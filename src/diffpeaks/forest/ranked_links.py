@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NO_POINT, density_order, rank_of
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._native import merge_ranked
-from diffpeaks.forest.peaks import PeakForest, denser_neighbors, prominence_of
+from diffpeaks.forest.peaks import PeakForest, denser_neighbors, density_order, prominence_of, rank_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.contract import Neighbors

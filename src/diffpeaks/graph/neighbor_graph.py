@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -155,7 +156,7 @@ class NeighborGraph:
 
         A file that is there already is replaced in one step, so that an interruption leaves it whole.
         """
-        write_graph_file(path, {field.name: getattr(self, field.name) for field in fields(self)})
+        write_graph_file(path, self._values())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], mmap: bool = True, check: bool = True) -> Self:
@@ -188,7 +189,7 @@ class NeighborGraph:
         return cls.of_valid(**values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), tuple(getattr(self, field.name) for field in fields(self)))
+        return (type(self), tuple(self._values().values()))
 
     def __repr__(self) -> str:
         return (
@@ -197,16 +198,16 @@ class NeighborGraph:
             f"recall={'unknown' if self.recall is None else f'{self.recall:.4g}'})"
         )
 
-    @property
+    @cached_property
     def n_samples(self) -> int:
         return len(self.indptr) - 1
 
-    @property
+    @cached_property
     def reach(self) -> NDArray[Any]:
         """Distance from each point to the last of its row."""
         return self.distances[self.indptr[1:] - 1]
 
-    @property
+    @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """Length of each row, the point itself included."""
         return np.diff(self.indptr)
@@ -234,6 +235,8 @@ class NeighborGraph:
 
     def nearest(self, n_neighbors: int) -> NeighborGraph:
         """The graph with only the `n_neighbors` nearest points in each row."""
+        if len(self.indices) == n_neighbors * self.n_samples and n_neighbors == self.n_neighbors:
+            return self
         self.check_holds(n_neighbors=n_neighbors)
         complete = np.inf if n_neighbors == self.n_samples else 0.0
         return self._prefix(np.minimum(self.degrees, n_neighbors), int(n_neighbors), complete)
@@ -264,14 +267,17 @@ class NeighborGraph:
             "n_neighbors": n_neighbors or int(lengths.min()),
             "radius": radius,
         }
-        return NeighborGraph.of_valid(**{**self.__dict__, **changed})
+        return NeighborGraph.of_valid(**{**self._values(), **changed})
 
     def with_rows(
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32], distances: NDArray[Any]
     ) -> NeighborGraph:
         """Other rows, found by the same search, that are known to be valid but not to be complete."""
         rows = {"indptr": indptr, "indices": indices, "distances": distances}
-        return NeighborGraph.of_valid(**{**self.__dict__, **rows, "n_neighbors": 1, "radius": 0.0})
+        return NeighborGraph.of_valid(**{**self._values(), **rows, "n_neighbors": 1, "radius": 0.0})
+
+    def _values(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def intrinsic_dimension(self, distance_power: int = 1, n_jobs: int | None = None) -> float:
         """The estimate of Levina and Bickel (2004), averaged as by MacKay and Ghahramani (2005).

@@ -16,8 +16,7 @@ from diffpeaks.neighbors.index import graph_from_index
 from diffpeaks.neighbors.points import GivenGraph, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
 from diffpeaks.neighbors.spaces import space_of
-from diffpeaks.progress import Callback, stage
-from diffpeaks.progress.lines import reported
+from diffpeaks.progress import Callback, reported, stage
 
 __all__ = [
     "ApproximateSearch",

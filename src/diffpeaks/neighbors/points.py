@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.frozen import freeze
-from diffpeaks._base.order import NO_POINT
 from diffpeaks._base.validation import (
     check_graph_size,
     check_n_neighbors,

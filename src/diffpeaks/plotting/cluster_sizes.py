@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks.palette import HUES, NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import Display, log_axes
 from diffpeaks.results.facts import counted

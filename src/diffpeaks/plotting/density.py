@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_density
 from diffpeaks.maps import axis_names, map_coordinates
 from diffpeaks.palette import cluster_colors

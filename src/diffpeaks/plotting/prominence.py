@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.palette import NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import (

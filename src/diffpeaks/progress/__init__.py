@@ -7,8 +7,9 @@ parameter for it, and without a listener a stage costs a look at a context varia
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
@@ -164,6 +165,18 @@ def listening(callback: Callback | None) -> Iterator[None]:
     finally:
         _current.reset(stage)
         _listeners.reset(listeners)
+
+
+@contextmanager
+def reported(verbose: bool, callback: Callback | None) -> Iterator[None]:
+    """What the parameters `verbose` and `callback` ask for, around the work."""
+    lines: AbstractContextManager[None] = nullcontext()
+    if verbose:
+        from diffpeaks.progress.lines import printed
+
+        lines = printed(sys.stderr, redrawn=sys.stderr.isatty(), kept_from=0.0)
+    with lines, listening(callback):
+        yield
 
 
 def _loop_is_at(share: float) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
-from diffpeaks.progress import Callback, Progress, listening
+from diffpeaks.progress import Progress, listening
 
 _NARROW = 80  # columns, of a terminal that does not say how many it has
 
@@ -59,16 +58,6 @@ def printed(file: Any, redrawn: bool, kept_from: float) -> Iterator[None]:
             yield
     finally:
         lines.clear()
-
-
-@contextmanager
-def reported(verbose: bool, callback: Callback | None) -> Iterator[None]:
-    """What the parameters `verbose` and `callback` ask for, around the work."""
-    lines: AbstractContextManager[None] = nullcontext()
-    if verbose:
-        lines = printed(sys.stderr, redrawn=sys.stderr.isatty(), kept_from=0.0)
-    with lines, listening(callback):
-        yield
 
 
 def running(progress: Progress) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.palette import css_color

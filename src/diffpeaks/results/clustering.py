@@ -1,4 +1,4 @@
-"""Clusters that a cut takes from a landscape, and what can be asked of them."""
+"""A fit: the density of samples and its hills, a cut of them, and what can be asked of the clusters."""
 
 from __future__ import annotations
 
@@ -10,18 +10,162 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NOISE
-from diffpeaks.cuts import Cut
-from diffpeaks.cuts.noise import Clusters, Noise, NoisePolicy, links_out_of_noise, noise_in, settled
-from diffpeaks.forest.peaks import PeakForest, border_density, peak_labels, without_halo
+from diffpeaks._base.constants import NOISE
+from diffpeaks.cuts import Cut, Isolation, best_peaks_first, select_peaks
+from diffpeaks.cuts.noise import (
+    Clusters,
+    Noise,
+    NoisePolicy,
+    border_density,
+    links_out_of_noise,
+    noise_in,
+    resolved_noise,
+    without_halo,
+)
+from diffpeaks.density import GraphDensity, KernelDiffusion
+from diffpeaks.density.distinct import DistinctSamples
+from diffpeaks.density.smoothing import Smoothing, smoothed_samples
+from diffpeaks.density.walk import Walk
+from diffpeaks.forest.peaks import (
+    PeakForest,
+    complete_forest,
+    hill_links,
+    peak_forest,
+    peak_labels,
+    weighed_by_flow,
+)
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.progress import stage
+from diffpeaks.recipes import Recipe, Settings
 from diffpeaks.results import confidence
 from diffpeaks.results.explanation import Explanation, explanation
 from diffpeaks.results.hierarchy import Hierarchy
-from diffpeaks.results.landscape import Landscape
 from diffpeaks.results.prediction import HillRule, Rule, Surroundings, nearest_rule, predicted_labels
-from diffpeaks.results.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
+
+
+@dataclass(frozen=True, eq=False)
+class Landscape:
+    """The density of samples on a graph: all that a cut does not decide.
+
+    Attributes
+    ----------
+    points : PointSet or GivenGraph
+        The samples as they were given.
+    distinct : DistinctSamples
+        The distinct ones of them, where the density sees them.
+    estimator : GraphDensity
+        Their density.
+    isolation : Isolation
+    smoothing : Smoothing or None
+    settings : Settings
+        What the recipe says in the dimensions of the samples.
+    recipe : Recipe
+    seed : int
+        Of what the automatic cut draws.
+    n_jobs : as it was given
+    """
+
+    points: PointSet | GivenGraph
+    distinct: DistinctSamples
+    estimator: GraphDensity
+    isolation: Isolation
+    smoothing: Smoothing | None
+    settings: Settings
+    recipe: Recipe
+    seed: int = 0
+    n_jobs: int | None = None
+
+    @cached_property
+    def graph(self) -> NeighborGraph:
+        """The graph of the samples."""
+        return self.distinct.graph_of_samples(self.estimator.graph_)
+
+    @cached_property
+    def density(self) -> NDArray[np.float64]:
+        return self.distinct.of_samples(self.estimator.density_)
+
+    @cached_property
+    def links(self) -> NeighborGraph:
+        """The graph along which hills are linked."""
+        found = hill_links(self.estimator.graph_, self.settings.links, self.n_jobs)
+        return self.graph if found is self.estimator.graph_ else self.distinct.graph_of_samples(found)
+
+    @cached_property
+    def automatic_cut(self) -> Cut:
+        """Hills by their rise, and links by the distance of random pairs where far samples are strangers."""
+        flow_weight = self.settings.flow_weight if self.estimator.has_walk else 0.0
+        return Cut(None, self.isolation.max_link, self.settings.rise, flow_weight=flow_weight)
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The walk whose mass the density is."""
+        if isinstance(self.estimator, KernelDiffusion):
+            return self.estimator.walk()
+        raise ValueError(
+            f"flow asks for the random walk of the density, but {type(self.estimator).__name__} has none; "
+            "use KernelDiffusion, or take flow_weight=0"
+        )
+
+    @cached_property
+    def complete_forest(self) -> PeakForest:
+        """Each sample linked to its nearest denser one, however far."""
+        # along all neighbours: what links of hills leave out may be the nearest denser sample
+        forest = self._forest_along(self.graph, np.inf)
+        return complete_forest(forest, self.seen_points, self.graph.n_neighbors or 1)
+
+    @cached_property
+    def best_peaks_first(self) -> NDArray[np.int64]:
+        """All samples by density x delta, largest first."""
+        return best_peaks_first(self.complete_forest, self.density)
+
+    @property
+    def knows_complete_forest(self) -> bool:
+        """Whether the complete forest was asked for before."""
+        return "complete_forest" in vars(self)
+
+    @property
+    def seen_points(self) -> PointSet | GivenGraph:
+        """The samples where the density sees them."""
+        return self.points if self.smoothing is None else self.distinct.all_points()
+
+    def forest(self, cut: Cut) -> PeakForest:
+        """The forest that a cut takes peaks from, its saddles weighed as the cut says."""
+        if cut.is_of_all_samples:
+            return self.complete_forest
+        return self.weighed(self.forest_within(cut.max_link), cut)
+
+    def forest_within(self, max_link: float) -> PeakForest:
+        """The forest along links that are shorter than that."""
+        return self._forest_along(self.links, max_link)
+
+    def weighed(self, forest: PeakForest, cut: Cut) -> PeakForest:
+        """The forest along links, its saddles weighed by flow if the cut says so."""
+        if not cut.flow_weight:
+            return forest
+        along = self.links, self.density, self.distinct, self.walk
+        return weighed_by_flow(forest, *along, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
+
+    def peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
+        """The peaks that a cut leaves of its forest, densest first."""
+        best_first = None if cut.n_clusters is None else self.best_peaks_first
+        return select_peaks(forest, self.density, cut, best_first)
+
+    def _forest_along(self, graph: NeighborGraph, max_link: float) -> PeakForest:
+        tie_break = self.estimator.tie_break()
+        return peak_forest(graph, self.density, tie_break=tie_break, max_link=max_link, n_jobs=self.n_jobs)
+
+    def moved(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """New samples where the density sees them."""
+        if self.smoothing is None:
+            return X
+        return smoothed_samples(X, self._given_points, self.distinct, self.smoothing)
+
+    @cached_property
+    def _given_points(self) -> PointSet:
+        """The distinct samples before they were moved."""
+        points = self.points.searched()
+        return points if self.distinct.first is None else points.restricted(self.distinct.first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,22 +274,12 @@ def clustered(
     with stage("labels"):
         peaks = landscape.peaks(forest, cut)
         found = Clusters(peak_labels(forest, peaks), peaks)
-        is_noise = _noise(landscape, found.labels, cut, policy).samples
-        found = settled(
-            found, is_noise, policy.noise, forest.rank, lambda noise: _links_out_of(landscape, noise)
-        )
+        if policy != NoisePolicy():  # by which no sample is noise
+            is_noise = _noise(landscape, found.labels, cut, policy).samples
+            found = resolved_noise(
+                found, is_noise, policy.noise, forest.rank, lambda noise: _links_out_of(landscape, noise)
+            )
     return Clustering(landscape, cut, policy, forest, found.labels, found.peaks)
-
-
-def swept(landscape: Landscape, y_true: Any, rule: str) -> Sweep:
-    """Scores of every cut by one rule against the truth."""
-    if rule == "max_link":
-        return link_sweep(landscape.forest_within(np.inf), y_true)
-    if rule == "n_clusters":
-        return peak_sweep(landscape.complete_forest, landscape.density, y_true)
-    if rule == "min_prominence":
-        return prominence_sweep(landscape.forest_within(np.inf), y_true)
-    raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
 
 
 def _noise(landscape: Landscape, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks.density.walk import local_bandwidth, weight_blocks
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import offsets

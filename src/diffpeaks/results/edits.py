@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._base.order import NO_POINT, NOISE, labels_by_peak
+from diffpeaks._base.constants import NO_POINT, NOISE
 from diffpeaks._base.validation import check_integer
-from diffpeaks.forest.peaks import PeakForest, peak_forest, peak_labels
+from diffpeaks.forest.peaks import PeakForest, labels_by_peak, peak_forest, peak_labels
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.contract import Neighbors, leading

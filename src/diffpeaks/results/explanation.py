@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NO_POINT, NOISE
+from diffpeaks._base.constants import NO_POINT, NOISE
 from diffpeaks.cuts.noise import Clusters, Noise
 from diffpeaks.forest.peaks import PeakForest
 

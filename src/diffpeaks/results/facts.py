@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 
 
 def facts_of(model: Any) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._base.validation import check_integer
 from diffpeaks._sklearn_compat import check_params
 from diffpeaks.density.base import new_samples
-from diffpeaks.results.clustering import Clustering, swept
+from diffpeaks.results.clustering import Clustering, Landscape
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
-from diffpeaks.results.landscape import Landscape
 from diffpeaks.results.model_file import FileName, read_model_file, write_model_file
-from diffpeaks.results.sweeps import Sweep
+from diffpeaks.results.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
 
 class FittedMethods:
@@ -119,7 +118,13 @@ class FittedMethods:
         """
         landscape = self._landscape
         check_consistent_length(landscape.density, y_true)
-        return swept(landscape, y_true, rule)
+        if rule == "max_link":
+            return link_sweep(landscape.forest_within(np.inf), y_true)
+        if rule == "n_clusters":
+            return peak_sweep(landscape.complete_forest, landscape.density, y_true)
+        if rule == "min_prominence":
+            return prominence_sweep(landscape.forest_within(np.inf), y_true)
+        raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
 
     def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Density and exact delta of each sample; the densest sample's delta is infinite."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NO_POINT
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.validation import check_integer
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 

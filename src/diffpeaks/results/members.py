@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks.results.fitted_methods import FittedMethods
 
 

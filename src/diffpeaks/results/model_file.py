@@ -25,6 +25,7 @@ from diffpeaks._base.array_file import (
     write_array_file,
 )
 from diffpeaks.cuts import Cut
+from diffpeaks.cuts.cut import Isolation
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.density import (
     GraphDensity,
@@ -37,14 +38,12 @@ from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.density.named import GivenDensity
 from diffpeaks.density.smoothing import Smoothing
 from diffpeaks.density.walk import Bandwidth
-from diffpeaks.forest.isolation import Isolation
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
 from diffpeaks.recipes import LinkShares, Recipe, Settings
-from diffpeaks.results.clustering import Clustering
-from diffpeaks.results.landscape import Landscape
+from diffpeaks.results.clustering import Clustering, Landscape
 
 MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 4)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)

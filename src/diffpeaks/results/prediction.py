@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NOISE
+from diffpeaks._base.constants import NOISE
 from diffpeaks.density import GraphDensity
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import PointSet

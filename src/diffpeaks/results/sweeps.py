@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.order import NO_POINT
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._native import score_merges
 from diffpeaks.cuts import best_peaks_first
 from diffpeaks.forest.peaks import PeakForest
