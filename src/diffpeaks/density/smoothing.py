@@ -10,7 +10,7 @@ would stay where noise has put them: who has hardly any mutual neighbours moves 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,14 @@ from diffpeaks._native import shift_towards
 from diffpeaks.density.places import Places
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.dimension import FEWEST_NEIGHBORS, intrinsic_dimension, share_kept
-from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.contract import Neighbors
 from diffpeaks.neighbors.euclidean import squared_norms
-from diffpeaks.progress import stage
+from diffpeaks.neighbors.kernel import kernel_name
+from diffpeaks.progress import loop_stage
 from diffpeaks.recipes import DEFAULT, Recipe
+
+if TYPE_CHECKING:
+    from diffpeaks._native import Graph
 
 _ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ by less are one
 
@@ -55,44 +57,22 @@ class Smoothing:
     radius: float | None = None
 
     def moved(
-        self, queries: NDArray[Any], own: Any, rows: Neighbors, points: PointSet, masses: Any, reach: Any
+        self, queries: NDArray[Any], rows: Graph, points: PointSet, masses: Any, reach: Any, own_first: bool
     ) -> NDArray[Any]:
-        """Queries, each of a mass of its own, moved towards points in their rows, mostly mutual ones."""
-        weights = self._weights(rows, points.degree)
-        if masses is not None:
-            weights *= masses[rows.indices]
-        weights[~self._counts(rows, reach)] = 0.0
-        total = own + np.add.reduceat(weights, rows.indptr[:-1])
-        weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
+        """Queries moved towards points in their rows, mostly mutual ones.
+
+        With `own_first` the queries are the points, and each is the first in its own row; else a query has
+        the mass one.
+        """
         moved = np.empty(queries.shape, queries.dtype)
-        asked = np.ascontiguousarray(queries), np.ascontiguousarray(points.space.points)
-        shift_towards(*asked, rows.indptr, rows.indices, weights, moved, points.n_threads)
-        vanished = ~moved.any(axis=1)  # opposite directions have no mean
-        moved[vanished] = queries[vanished]
+        targets = np.ascontiguousarray(points.space.points), masses, reach
+        pull = self.kept, self.n_filled, points.degree == 2
+        shift_towards(kernel_name(), queries, rows, own_first, targets, pull, moved, points.n_threads)
         if self.radius is not None:
             lengths = np.sqrt(squared_norms(moved))
             has_length = lengths > 0  # a new sample may have none
             moved[has_length] *= (self.radius / lengths[has_length])[:, None]
         return moved
-
-    def _counts(self, rows: Neighbors, reach: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which entries are mutual, or among the nearest others of a row that has hardly any."""
-        mutual = rows.distances <= reach[rows.indices]
-        lengths = np.diff(rows.indptr)
-        n_mutual = np.diff(offsets(mutual)[rows.indptr])
-        others_so_far = offsets(~mutual)
-        place = others_so_far[1:] - np.repeat(others_so_far[rows.indptr[:-1]], lengths)  # from 1 on
-        missing = np.maximum(self.n_filled - n_mutual, 0)
-        counts: NDArray[np.bool_] = mutual | (place <= np.repeat(missing, lengths))
-        return counts
-
-    def _weights(self, rows: Neighbors, degree: int) -> NDArray[np.float64]:
-        """Of neighbours, beside one for the sample itself."""
-        reach = rows.distances[rows.indptr[1:] - 1].astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = rows.distances / np.repeat(reach, np.diff(rows.indptr))
-        ratio[np.isnan(ratio)] = 0.0  # of a row without any length
-        return np.exp(-(ratio ** (2 / degree)))
 
 
 def smoothed(
@@ -109,8 +89,10 @@ def smoothed(
     found = _smoothing_for(points, graph, recipe)
     if found.dimension < recipe.flat_dimension:
         return replace(places, graph=graph), None
-    moved = points.moved(_moved_points(points, graph, places.weights, found))
-    return replace(places, points=moved, reach=graph.reach), found
+    table, reach = np.ascontiguousarray(points.space.points), graph.reach
+    with loop_stage("smoothing", len(table)):
+        moved = found.moved(table, graph, points, places.weights, reach, own_first=True)
+    return replace(places, points=points.moved(moved), reach=reach), found
 
 
 def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothing) -> NDArray[Any]:
@@ -126,7 +108,7 @@ def smoothed_samples(X: Any, given: PointSet, places: Places, smoothing: Smoothi
     """
     queries = np.ascontiguousarray(given.space.queries(X))
     rows = given.nearest_to(X, smoothing.n_neighbors - 1)
-    found = smoothing.moved(queries, 1.0, rows, given, places.weights, places.reach)
+    found = smoothing.moved(queries, rows, given, places.weights, places.reach, own_first=False)
     nearest = rows.indptr[:-1]
     known = rows.distances[nearest] == 0
     moved: Any = places.points
@@ -145,24 +127,6 @@ def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Sm
         min(recipe.fewest, n_neighbors - 1),
         _common_length(points.space.points, typical),
     )
-
-
-def _moved_points(
-    points: PointSet, graph: NeighborGraph, masses: NDArray[np.float64] | None, smoothing: Smoothing
-) -> NDArray[Any]:
-    table: NDArray[Any] = points.space.points
-    moved = np.empty(table.shape, table.dtype)
-    with stage("smoothing", len(table)) as done:
-        for block, entries in graph.blocks():
-            # without the samples themselves, which are first in their rows
-            others = np.ones(entries.stop - entries.start, bool)
-            others[graph.indptr[block] - entries.start] = False
-            indptr = np.arange(block.stop - block.start + 1) * (smoothing.n_neighbors - 1)
-            rows = Neighbors(indptr, graph.indices[entries][others], graph.distances[entries][others])
-            own = np.ones(len(indptr) - 1) if masses is None else masses[block]
-            moved[block] = smoothing.moved(table[block], own, rows, points, masses, graph.reach)
-            done(len(indptr) - 1)
-    return moved
 
 
 def _common_length(table: NDArray[Any], typical: float) -> float | None:
