@@ -34,7 +34,10 @@ struct Probes {
     Probing probing{};
 
     const Probing& for_blocks(const In<Offset>& block_starts) const {
-        if (probing.n_probes > 0) check_length("beside", "rows", length(beside), length(block_starts) - 1);
+        if (probing.n_probes > 0) {
+            check_length("beside", "rows", length(beside), length(block_starts) - 1);
+            check_holds("beside", "columns", width(beside), 1);
+        }
         return probing;
     }
 };
