@@ -1,4 +1,4 @@
-"""Loops of the compiled core: they can be interrupted, and neither threads nor kernels change what they find."""
+"""Loops of the compiled core can be interrupted, and threads and kernels change nothing in their results."""
 
 import subprocess
 import sys
