@@ -34,7 +34,10 @@ struct Probes {
     Probing probing{};
 
     const Probing& for_blocks(const In<Offset>& block_starts) const {
-        if (probing.n_probes > 0) check_length("beside", "rows", length(beside), length(block_starts) - 1);
+        if (probing.n_probes > 0) {
+            check_length("beside", "rows", length(beside), length(block_starts) - 1);
+            check_holds("beside", "columns", width(beside), 1);
+        }
         return probing;
     }
 };
@@ -45,10 +48,11 @@ void bind_probes(nb::class_<Probes>& probes) {
         "__init__",
         [](Probes* self, Table<Index> beside, std::int64_t n_probes, double spread_weight, double reach,
            std::int64_t n_reached, nb::object centroids, Table<Coordinate> rows) {
-            new (self) Probes{beside, centroids, nb::cast(rows), nb::cast<const PackedCells&>(centroids).cells(), {}};
+            const auto& packed = nb::cast<const PackedCells&>(centroids);
+            check_holds("rows", "rows", length(rows), packed.n_points());
+            check_length("rows", "columns", width(rows), packed.cells().n_coordinates);
+            new (self) Probes{beside, centroids, nb::cast(rows), packed.cells(), {}};
             self->centroids.rows = rows.data();
-            check_holds("rows", "rows", length(rows), nb::cast<const PackedCells&>(centroids).n_points());
-            check_length("rows", "columns", width(rows), self->centroids.n_coordinates);
             self->probing = {self->beside.data(),
                              width(self->beside),
                              n_probes,

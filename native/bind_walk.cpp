@@ -1,7 +1,12 @@
-// Python's view of the walk.
+// Python's view of the walk, and of samples that move towards their neighbours.
 #include "walk.hpp"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
 #include "arrays.hpp"
+#include "kernels/dispatch.hpp"
+#include "shifts.hpp"
 
 namespace diffpeaks {
 
@@ -21,7 +26,7 @@ static void bind_weights_of(nb::module_& m) {
         [](const GraphArrays<Real>& given, int kernel, In<double> by_row, In<double> by_entry, In<double> masses,
            Out<Weight> weights, Out<double> volume, int n_threads) {
             const Graph<Real> graph = given.checked();
-            const Weighing how{static_cast<Kernel>(kernel), lengths_of(by_row, "by_row", graph.n_samples),
+            const Weighing how{static_cast<WeightKernel>(kernel), lengths_of(by_row, "by_row", graph.n_samples),
                                lengths_of(by_entry), lengths_of(masses)};
             weigh_rows(graph, how, values(weights, "weights", length(given.rows.indices)),
                        values(volume, "volume", graph.n_samples), n_threads);
@@ -53,10 +58,44 @@ static void bind_walk_of(nb::module_& m) {
         array("graph"), nb::arg("fewest"), nb::arg("least"), array("spreads"), nb::arg("n_threads"), Released());
 }
 
+// points, masses and reach of those that samples move towards
+template <class Real>
+using TargetArrays = std::tuple<Table<Real>, std::optional<In<double>>, In<Real>>;
+
+template <class Real>
+static Targets<Real> targets_of(const TargetArrays<Real>& given) {
+    const auto& [points, masses, reach] = given;
+    const std::int64_t n = length(points);
+    return {points.data(), width(points), masses ? values(*masses, "masses", n) : nullptr, values(reach, "reach", n)};
+}
+
+// kept, n_filled, distances_squared
+using PullTuple = std::tuple<double, std::int64_t, bool>;
+
+template <class Real>
+static void bind_shifts_of(nb::module_& m) {
+    m.def(
+        "shift_towards",
+        [](const std::string& kernel, Table<Real> queries, const GraphArrays<Real>& given, bool own_first,
+           const TargetArrays<Real>& target_arrays, const PullTuple& pull, Filled<Real> moved, int n_threads) {
+            const Graph<Real> rows = given.checked();
+            const Targets<Real> targets = targets_of(target_arrays);
+            const auto [kept, n_filled, distances_squared] = pull;
+            if (own_first) check_length("queries", "rows", rows.n_samples, length(std::get<0>(target_arrays)));
+            shift_towards(kernel_named(kernel), values(queries, "queries", rows.n_samples, targets.n_features), rows,
+                          own_first, targets, Pull{kept, n_filled, distances_squared},
+                          values(moved, "moved", rows.n_samples, targets.n_features), n_threads);
+        },
+        nb::arg("kernel"), array("queries"), array("rows"), nb::arg("own_first"), array("targets"), nb::arg("pull"),
+        array("moved"), nb::arg("n_threads"), Released());
+}
+
 void bind_walk(nb::module_& m) {
     bind_weights_of<float, float>(m);
     bind_weights_of<float, double>(m);
     bind_weights_of<double, double>(m);
+    bind_shifts_of<float>(m);
+    bind_shifts_of<double>(m);
     bind_walk_of<float>(m);
     bind_walk_of<double>(m);
     m.def("n_sending_parts", &n_sending_parts, nb::arg("n_rows"));

@@ -7,8 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "distance.hpp"
 #include "graph.hpp"
-#include "kernels/common.hpp"
+#include "kernels/kernel.hpp"
 #include "parallel.hpp"
 
 namespace diffpeaks {
@@ -91,7 +92,7 @@ inline double square_error(std::int64_t n_features) {
 // Packs one member: its values in the panel, its norms beside them. Returns what bf16 lost, as a share of its norm.
 inline double pack_member(const Cells& cells, Offset slot, const float* row, const float* zero, Bf16* rounded) {
     const std::int64_t n_features = cells.n_features;
-    const Shifted member = shift_row<Bf16>(row, zero, n_features, rounded);
+    const Shifted member = shift_to_bf16(row, zero, n_features, rounded);
     Bf16* panel = cells.panels + (slot / panel_width) * panel_width * n_features + 2 * (slot % panel_width);
     for (std::int64_t f = 0; f < n_features; f += 2) {
         std::copy(rounded + f, rounded + f + 2, panel + f * panel_width);

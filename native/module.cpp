@@ -5,7 +5,6 @@
 #include "graph.hpp"
 #include "overlap.hpp"
 #include "settle.hpp"
-#include "shifts.hpp"
 
 using namespace diffpeaks;
 
@@ -40,18 +39,6 @@ void bind_graph(nb::module_& m) {
             return some_asymmetric(given.checked(), tolerance, n_threads);
         },
         array("graph"), nb::arg("tolerance"), nb::arg("n_threads"), Released());
-    m.def(
-        "shift_towards",
-        [](Table<Real> queries, Table<Real> points, In<Offset> indptr, In<Index> indices, In<double> weights,
-           Filled<Real> moved, int n_threads) {
-            const Rows rows = rows_of(indptr, indices);
-            const std::int64_t n_features = width(points);
-            shift_towards(values(queries, "queries", rows.n_samples, n_features), points.data(), n_features,
-                          rows.n_samples, rows.indptr, rows.indices, values(weights, "weights", length(indices)),
-                          values(moved, "moved", rows.n_samples, n_features), n_threads);
-        },
-        array("queries"), array("points"), array("indptr"), array("indices"), array("weights"), array("moved"),
-        nb::arg("n_threads"), Released());
 }
 
 // The last step of a search, on rows that are changed in place.

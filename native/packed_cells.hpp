@@ -23,11 +23,7 @@ class PackedCells {
         check_length("starts", "values", length(starts), length(centroids) + 1);
         check_length("slot_point", "values", length(slot_point), starts.data()[n_cells]);
         check_slots(length(slot_point));
-        if (n_features < width(centroids) || n_features % feature_block != 0) {
-            throw std::invalid_argument("n_features is " + std::to_string(n_features) + ", expected a multiple of " +
-                                        std::to_string(feature_block) + " of at least " +
-                                        std::to_string(width(centroids)));
-        }
+        check_padded(n_features, width(centroids));
         for (std::size_t slot = 0; slot < n_slots; ++slot) n_points_ = std::max(n_points_, slot_point.data()[slot] + 1);
         panels_.reset(new Bf16[n_slots * static_cast<std::size_t>(n_features)]);
         for (auto* values : {&norms_, &half_squares_}) values->resize(n_slots);
@@ -62,6 +58,12 @@ class PackedCells {
     }
 
   private:
+    static void check_padded(std::int64_t n_features, std::int64_t n_coordinates) {
+        if (n_features >= n_coordinates && n_features % feature_block == 0) return;
+        throw std::invalid_argument("n_features is " + std::to_string(n_features) + ", expected a multiple of " +
+                                    std::to_string(feature_block) + " of at least " + std::to_string(n_coordinates));
+    }
+
     // Kernels number slots in 32 bits.
     static void check_slots(std::int64_t n_slots) {
         constexpr std::int64_t most = std::numeric_limits<Index>::max();

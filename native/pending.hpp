@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "graph.hpp"
-#include "kernels/common.hpp"
+#include "kernels/kernel.hpp"
 
 namespace diffpeaks {
 
@@ -49,11 +50,11 @@ class PendingLists {
         std::int64_t found = count(query);
         while (above - below > 1 && found > n + n / 8) {
             const std::uint32_t middle = below + (above - below) / 2;
-            const std::int64_t inside = kernel_.count_at_most(bounds, count(query), as_float(middle));
+            const std::int64_t inside = kernel_.count_at_most(bounds, count(query), float_of(middle));
             (inside >= n ? above : below) = middle;
             if (inside >= n) found = inside;
         }
-        return {as_float(below), as_float(above)};
+        return {float_of(below), float_of(above)};
     }
 
     void keep_at_most(Index query, float most) {
@@ -86,6 +87,12 @@ class PendingLists {
     }
 
   private:
+    static float float_of(std::uint32_t bits) {
+        float value;
+        std::memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+
     float* list(Index query) { return bounds_.data() + query * capacity_; }
 
     const Kernel& kernel_;

@@ -19,20 +19,20 @@ struct Lengths {
 };
 
 // Kernels as functions of u = (distance / bandwidth)^2; all are 1 at distance zero.
-enum class Kernel : int { gaussian, uniform, epanechnikov, laplace };
+enum class WeightKernel : int { gaussian, uniform, epanechnikov, laplace };
 
-inline double kernel_value(Kernel kernel, double u) {
+inline double kernel_value(WeightKernel kernel, double u) {
     switch (kernel) {
-        case Kernel::gaussian: return std::exp(-u);
-        case Kernel::epanechnikov: return std::max(1.0 - u, 0.0);
-        case Kernel::laplace: return std::exp(-std::sqrt(u));
+        case WeightKernel::gaussian: return std::exp(-u);
+        case WeightKernel::epanechnikov: return std::max(1.0 - u, 0.0);
+        case WeightKernel::laplace: return std::exp(-std::sqrt(u));
         default: return 1.0;
     }
 }
 
 // Which bandwidth a pair has, as a length by_row * by_entry, and how much the other end of an entry weighs.
 struct Weighing {
-    Kernel kernel;
+    WeightKernel kernel;
     Lengths by_row, by_entry, masses;
 };
 

@@ -120,6 +120,27 @@ inline void dot_rows(const float* x, std::int64_t n_x, const float* rows, std::i
     for (; i < n_x; ++i) dots_of<1>(x + i * n_features, rows, n_rows, n_features, out + i * n_rows);
 }
 
+// So many points at a time, so that sums are loaded and stored once for all of them.
+template <int N, class Real>
+void add_some_differences(const double* query, const Real* const* rows, const double* weights, std::int64_t n_features,
+                          double* __restrict sums) {
+    for (std::int64_t f = 0; f < n_features; ++f) {
+        double sum = sums[f];
+        for (int i = 0; i < N; ++i) sum += weights[i] * (static_cast<double>(rows[i][f]) - query[f]);
+        sums[f] = sum;
+    }
+}
+
+template <class Real>
+void add_differences(const double* query, const WeighedRows<Real>& points, std::int64_t n_features, double* sums) {
+    constexpr int at_once = 4;
+    std::int64_t i = 0;
+    for (; i + at_once <= points.n; i += at_once) {
+        add_some_differences<at_once>(query, points.rows + i, points.weights + i, n_features, sums);
+    }
+    for (; i < points.n; ++i) add_some_differences<1>(query, points.rows + i, points.weights + i, n_features, sums);
+}
+
 // Unit supplies the instructions: `rows` queries times `panels` panels at a time, and the choice among one vector.
 template <class Unit>
 void scan_panels(const QueryTile& tile, const Panels& members, const Pending& pending) {
@@ -164,7 +185,9 @@ constexpr Kernel kernel_of(const char* name, decltype(Kernel::keep_at_most) keep
             count_values,
             keep_at_most,
             squared_distance<float>,
-            squared_distance<double>};
+            squared_distance<double>,
+            add_differences<float>,
+            add_differences<double>};
 }
 
 }  // namespace

@@ -47,6 +47,14 @@ struct Shifted {
     float rounding;  // squared norm of what was lost to bf16
 };
 
+// Some rows, each with a weight.
+template <class Real>
+struct WeighedRows {
+    std::int64_t n;
+    const Real* const* rows;
+    const double* weights;
+};
+
 struct Kernel {
     const char* name;
     bool wide_queries;  // reads queries as float
@@ -64,7 +72,16 @@ struct Kernel {
     std::int64_t (*keep_at_most)(float* values, std::int32_t* slots, std::int64_t n, float most);
     double (*squared_distance_f)(const double* query, const float* point, std::int64_t n_features);
     double (*squared_distance_d)(const double* query, const double* point, std::int64_t n_features);
+    // sums += weight x (point - query), point after point; the same numbers from every kernel
+    void (*add_differences_f)(const double* query, const WeighedRows<float>& points, std::int64_t n_features,
+                              double* sums);
+    void (*add_differences_d)(const double* query, const WeighedRows<double>& points, std::int64_t n_features,
+                              double* sums);
 };
+
+// row - offset, rounded to bf16. For members, which are packed once for every kernel; the functions that the kernels share
+// are compiled for one instruction set or the other, and other files cannot call them.
+Shifted shift_to_bf16(const float* row, const float* offset, std::int64_t n_features, Bf16* out);
 
 extern const Kernel portable_kernel;
 extern const Kernel avx2_kernel;

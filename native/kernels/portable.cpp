@@ -43,6 +43,10 @@ struct Unit {
 
 }  // namespace
 
+Shifted shift_to_bf16(const float* row, const float* offset, std::int64_t n_features, Bf16* out) {
+    return shift_row<Bf16>(row, offset, n_features, out);
+}
+
 const Kernel portable_kernel = kernel_of<Unit, Unit, float>("portable", keep_values);
 
 }  // namespace diffpeaks

@@ -16,7 +16,7 @@ from diffpeaks.cuts import isolation_of
 from diffpeaks.cuts.linking import core_labels
 from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
-from diffpeaks.density.distinct import DistinctSamples
+from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import Recipe, used_recipe

@@ -19,8 +19,7 @@ from diffpeaks.cuts.cut import isolation_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, points_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.density.distinct import DistinctSamples, distinct_samples
-from diffpeaks.density.smoothing import smoothed
+from diffpeaks.density.samples import DistinctSamples, distinct_samples, smoothed
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import Recipe, used_recipe

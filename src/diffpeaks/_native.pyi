@@ -42,11 +42,12 @@ def pair_distances(
     n_threads: int,
 ) -> None: ...
 def shift_towards(
+    kernel: str,
     queries: Real,
-    points: Real,
-    indptr: Offset,
-    indices: Index,
-    weights: NDArray[np.float64],
+    rows: Graph,
+    own_first: bool,
+    targets: tuple[Real, NDArray[np.float64] | None, Real],  # points, masses, reach
+    pull: tuple[float, int, bool],  # kept, n_filled, distances_squared
     moved: Real,
     n_threads: int,
 ) -> None: ...

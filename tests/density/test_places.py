@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from refusals import refuses
 
 from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
-from diffpeaks.density.distinct import distinct_samples
+from diffpeaks.density.samples import distinct_samples
 from diffpeaks.forest.peaks import hill_links
 from diffpeaks.neighbors import searchable
 from diffpeaks.recipes import DEFAULT, LinkShares

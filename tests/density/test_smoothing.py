@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.datasets import make_faces
-from diffpeaks.density.smoothing import smoothed_samples
+from diffpeaks.density.samples import smoothed_samples
 from diffpeaks.recipes import DEFAULT
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diffpeaks._base.constants import NO_POINT, NOISE
 from diffpeaks._base.validation import n_threads
 from diffpeaks._native import JoiningHills, first_denser, follow_links, merge_hills, short_links
-from diffpeaks.density.distinct import DistinctSamples
+from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.density.walk import Walk
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet

@@ -23,8 +23,7 @@ from diffpeaks.cuts.noise import (
     without_halo,
 )
 from diffpeaks.density import GraphDensity, KernelDiffusion
-from diffpeaks.density.distinct import DistinctSamples
-from diffpeaks.density.smoothing import Smoothing, smoothed_samples
+from diffpeaks.density.samples import DistinctSamples, Smoothing, smoothed_samples
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import (
     PeakForest,

@@ -34,9 +34,8 @@ from diffpeaks.density import (
     NaiveDensity,
     SharedNeighborDensity,
 )
-from diffpeaks.density.distinct import DistinctSamples
 from diffpeaks.density.named import GivenDensity
-from diffpeaks.density.smoothing import Smoothing
+from diffpeaks.density.samples import DistinctSamples, Smoothing
 from diffpeaks.density.walk import Bandwidth
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph

@@ -1,0 +1,161 @@
+"""Loops of the compiled core can be interrupted, and threads and kernels change nothing in their results."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from observed import loops_observed
+
+from diffpeaks import _native, neighbor_graph
+
+K = 4
+KERNEL = _native.kernels()[0]
+
+
+def ints(n):
+    return np.zeros(n, np.int32)
+
+
+def longs(*shape):
+    return np.zeros(shape, np.int64)
+
+
+def doubles(*shape):
+    return np.zeros(shape)
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stop(share):
+    raise StoppedError
+
+
+MANY = neighbor_graph(np.random.RandomState(0).normal(size=(3000, 2)), n_neighbors=K)
+M = MANY.n_samples
+EACH = np.arange(M, dtype=np.int32)
+MANY_ROWS = MANY.indptr, MANY.indices.copy(), MANY.distances.copy()
+
+
+def many_hills():
+    hills = _native.JoiningHills(EACH, EACH, -np.log(EACH + 1.0))
+    hills.add_flow(MANY, np.inf, np.ones(M * K), np.ones(M), EACH)
+    hills.open_passes(MANY, np.inf, EACH)
+    return hills
+
+
+SERIAL = {
+    "first_fault": lambda: _native.first_fault(MANY),
+    "keep_nearest": lambda: _native.keep_nearest(*MANY_ROWS, doubles(M), K, longs(M)),
+    "merge_hills": lambda: _native.merge_hills(MANY, 1.0, EACH, EACH * 0 - 1, ints(M), ints(M), 1),
+    "merge_ranked": lambda: _native.merge_ranked(MANY, 1.0, EACH * 0 - 1, ints(M), ints(M), ints(M)),
+    "mark_border": lambda: _native.mark_border(MANY, 1.0, EACH, np.zeros(M, bool)),
+    "join_cores": lambda: _native.join_cores(MANY, np.ones(M, bool), ints(M)),
+    "follow_links": lambda: _native.follow_links(EACH, ints(M)),
+    "score_merges": lambda: _native.score_merges(EACH, M, EACH, EACH, longs(M + 1, 2), doubles(M + 1, 2)),
+    "JoiningHills.add_flow": many_hills,
+    "rows on threads": lambda: _native.sort_rows(*MANY_ROWS, 2),
+}
+
+
+@pytest.mark.parametrize("loop", SERIAL.values(), ids=SERIAL)
+def test_a_loop_can_be_stopped(loop):
+    loop()
+    with loops_observed(stop, 0.0), pytest.raises(StoppedError):
+        loop()
+
+
+def test_joining_hills_can_be_stopped():
+    hills = many_hills()
+    with loops_observed(stop, 0.0), pytest.raises(StoppedError):
+        hills.join(0.5, 0.1)
+
+
+INTERRUPTED = """
+import os, signal
+import numpy as np
+from diffpeaks import _native
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+_native.observe_loops(lambda share: os.kill(os.getpid(), signal.SIGINT), 0.0)
+links = np.maximum(np.arange(1_000_000, dtype=np.int32) - 1, 0)
+ends = np.full_like(links, -2)
+try:
+    _native.follow_links(links, ends)
+except KeyboardInterrupt:
+    print("interrupted", int((ends == 0).sum()) < len(ends))
+"""
+
+
+def test_ctrl_c_ends_a_loop_without_threads():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "interrupted True\n"
+
+
+LONG_POINTS = (
+    np.random.RandomState(0).normal(size=(40_000, 3)).astype(np.float32)
+)  # more than one thread's share
+LONG = neighbor_graph(LONG_POINTS, n_neighbors=K)
+L, L_ENTRIES = LONG.n_samples, len(LONG.indices)
+SUMS = np.empty(L * _native.n_sending_parts(L))
+LONG_RANK = np.random.RandomState(1).permutation(L).astype(np.int32)
+
+
+def filled(fill, *outputs):
+    fill(*outputs)
+    return outputs
+
+
+def changed_rows(change, rows, n_threads):
+    indptr, indices, distances = rows.indptr, rows.indices[::-1].copy(), rows.distances[::-1].copy()
+    change(indptr, indices, distances, n_threads)
+    return indices, distances
+
+
+ON_THREADS = {
+    "sort_rows": lambda n: changed_rows(_native.sort_rows, LONG, n),
+    "move_self_first": lambda n: changed_rows(_native.move_self_first, LONG, n),
+    "some_asymmetric": lambda n: [_native.some_asymmetric(LONG, 0.0, n) >= 0],
+    "first_denser": lambda n: filled(lambda out: _native.first_denser(LONG, LONG_RANK, out, n), longs(L)),
+    "merge_hills": lambda n: filled(
+        lambda *out: _native.merge_hills(LONG, np.inf, LONG_RANK, np.full(L, -1, np.int32), *out, n),
+        *(ints(L), ints(L)),
+    ),
+    "short_links": lambda n: _native.short_links(LONG, longs(L) + 2, longs(L) + K, LONG.reach, n),
+    "row_spreads": lambda n: filled(lambda out: _native.row_spreads(LONG, K, 1e-6, out, n), doubles(L)),
+    "shared_counts": lambda n: filled(lambda out: _native.shared_counts(LONG, 2, out, n), doubles(L)),
+    "rank_distances": lambda n: filled(lambda out: _native.rank_distances(LONG, out, n), doubles(L_ENTRIES)),
+    "send_mass": lambda n: filled(
+        lambda out: _native.send_mass(LONG, np.ones(L_ENTRIES), np.ones(L), SUMS, out, n),
+        doubles(L),
+    ),
+    "first_equal": lambda n: filled(lambda out: _native.first_equal(LONG_POINTS, out, n), ints(L)),
+    "shift_towards": lambda n: filled(
+        lambda out: _native.shift_towards(
+            KERNEL, LONG_POINTS, LONG, True, (LONG_POINTS, None, LONG.reach), (0.5, 2, False), out, n
+        ),
+        np.empty_like(LONG_POINTS),
+    ),
+    "kd_tree": lambda n: filled(_native.kd_tree(LONG_POINTS, n).order, ints(L)),
+}
+
+
+@pytest.mark.parametrize("results", ON_THREADS.values(), ids=ON_THREADS)
+def test_threads_change_nothing(results):
+    for alone, together in zip(results(1), results(2), strict=True):
+        np.testing.assert_array_equal(alone, together)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_samples_move_alike_by_every_kernel(dtype):
+    points = np.random.RandomState(0).normal(size=(300, 45)).astype(dtype)
+    graph = neighbor_graph(points, n_neighbors=12)
+    targets = points, np.random.RandomState(1).uniform(1, 3, len(points)), graph.reach
+    moved = [np.empty_like(points) for _ in _native.kernels()]
+    for kernel, out in zip(_native.kernels(), moved, strict=True):
+        _native.shift_towards(kernel, points, graph, True, targets, (0.4, 3, False), out, 1)
+        np.testing.assert_array_equal(out, moved[0])
