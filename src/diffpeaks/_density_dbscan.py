@@ -18,7 +18,7 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
 from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
-from diffpeaks.progress import Callback
+from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.results.sweeps import Sweep, core_sweep
@@ -128,8 +128,9 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
             )
         needs = density.needs(points)
         self.graph_ = points.graph(*needs)
-        self.density_estimator_ = density.fit_graph(points, self.graph_, needs)
-        self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
+        with loop_stage("density", points.n_samples):
+            self.density_estimator_ = density.fit_graph(points, self.graph_, needs)
+            self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
         self._links = self.graph_
         if recipe.measure_dimension:
             self._max_link = self.isolation_.max_link

@@ -21,7 +21,7 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, 
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.density.samples import DistinctSamples, distinct_samples, smoothed
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.progress import Callback
+from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.clustering import Clustering, Landscape, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
@@ -194,11 +194,12 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         needs = density.needs(distinct.points)
         if graph is None or smoothing is not None or needs != Needs(graph.n_neighbors):
             graph = distinct.points.graph(*needs)
-        isolation = isolation or isolation_of(distinct.points, graph, recipe, seed)
-        settings = recipe.in_dimensions(self._dimension(distinct, graph, recipe))
-        if self.density is None:
-            density.set_params(start_power=settings.start_power)
-        density.fit_graph(distinct.points, graph, needs, distinct.weights)
+        with loop_stage("density", points.n_samples):
+            isolation = isolation or isolation_of(distinct.points, graph, recipe, seed)
+            settings = recipe.in_dimensions(self._dimension(distinct, graph, recipe))
+            if self.density is None:
+                density.set_params(start_power=settings.start_power)
+            density.fit_graph(distinct.points, graph, needs, distinct.weights)
         known = points, distinct, density, isolation, smoothing
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
         cut = self._chosen_cut(landscape, self.n_clusters, self.max_link, self.min_prominence)

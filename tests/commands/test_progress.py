@@ -18,7 +18,7 @@ from diffpeaks.progress.lines import Lines
 
 X = general_position(0, 150)
 COMMAND = [sys.executable, "-c", "import sys; from diffpeaks.cli import main; sys.exit(main())"]
-STAGES = ("reading", "points", "duplicates", "neighbours", "density", "cut", "hills", "labels")
+STAGES = ("reading", "points", "duplicates", "neighbours", "density", "hills", "labels")
 
 
 @pytest.fixture(autouse=True)

@@ -54,8 +54,8 @@ def check_counts(reports):
 
 
 MOVED = ["cells", "neighbours", "smoothing"]
-BY_DEFAULT = ["points", "places", "neighbours", "density", "cut", "hills", "labels"]
-IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "passes", "labels"]
+BY_DEFAULT = ["points", "duplicates", "neighbours", "density", "hills", "labels"]
+IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "flow", "labels"]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,9 @@ class GraphDensity(BaseEstimator):
         """
         points = points_of(self, X)
         needs = self.needs(points)
-        return self.fit_graph(points, points.graph(*needs), needs)
+        graph = points.graph(*needs)
+        with loop_stage("density", points.n_samples):
+            return self.fit_graph(points, graph, needs)
 
     def fit_graph(
         self,
@@ -110,8 +112,7 @@ class GraphDensity(BaseEstimator):
         self.graph_ = graph
         self.n_neighbors_: Any = needs.n_neighbors
         self.radius_: Any = needs.radius
-        with loop_stage("density", graph.n_samples):
-            self.density_ = self.estimate(graph, needs)
+        self.density_ = self.estimate(graph, needs)
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:

@@ -113,7 +113,6 @@ class DistinctSamples:
         return graph.with_rows(indptr, indices, distances)
 
 
-@stage("duplicates")
 def distinct_samples(
     points: PointSet | GivenGraph, density: GraphDensity, sample_weight: Any, recipe: Recipe
 ) -> DistinctSamples:
@@ -130,12 +129,13 @@ def distinct_samples(
     apart = DistinctSamples(points, None if weights is None else weights / weights.mean())
     if isinstance(points, GivenGraph) or not (recipe.merge_duplicates and density.knows_weights):
         return apart
-    locations = points.space.locations()
-    if locations.all_distinct:
-        return apart
-    first, number = locations.representatives, locations.numbers
-    together = np.bincount(number, weights).astype(np.float64)
-    return DistinctSamples(points.restricted(first), together / together.mean(), first, number)
+    with stage("duplicates"):
+        locations = points.space.locations()
+        if locations.all_distinct:
+            return apart
+        first, number = locations.representatives, locations.numbers
+        together = np.bincount(number, weights).astype(np.float64)
+        return DistinctSamples(points.restricted(first), together / together.mean(), first, number)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.density.walk import Walk
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, LinkShares
 
 
@@ -60,7 +59,6 @@ class PeakForest:
         return roots[np.argsort(self.rank[roots])]
 
 
-@stage("hills")
 def peak_forest(
     graph: NeighborGraph,
     density: NDArray[np.float64],
@@ -165,7 +163,6 @@ def prominence_of(
     return prominence
 
 
-@stage("flow")
 def weighed_by_flow(
     forest: PeakForest,
     links: NeighborGraph,

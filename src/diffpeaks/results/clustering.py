@@ -110,7 +110,8 @@ class Landscape:
     def complete_forest(self) -> PeakForest:
         """Each sample linked to its nearest denser one, however far."""
         # along all neighbours: what links of hills leave out may be the nearest denser sample
-        forest = self._forest_along(self.graph, np.inf)
+        with stage("hills"):
+            forest = self._forest_along(self.graph, np.inf)
         return complete_forest(forest, self.seen_points, self.graph.n_neighbors or 1)
 
     @cached_property
@@ -132,18 +133,19 @@ class Landscape:
         """The forest that a cut takes peaks from, its saddles weighed as the cut says."""
         if cut.is_of_all_samples:
             return self.complete_forest
-        return self.weighed(self.forest_within(cut.max_link), cut)
+        forest = self.forest_within(cut.max_link)
+        return self.weighed(forest, cut) if cut.flow_weight else forest
 
     def forest_within(self, max_link: float) -> PeakForest:
         """The forest along links that are shorter than that."""
-        return self._forest_along(self.links, max_link)
+        with stage("hills"):
+            return self._forest_along(self.links, max_link)
 
     def weighed(self, forest: PeakForest, cut: Cut) -> PeakForest:
-        """The forest along links, its saddles weighed by flow if the cut says so."""
-        if not cut.flow_weight:
-            return forest
+        """The forest along links, its saddles weighed by what flows over them."""
         along = self.links, self.density, self.distinct, self.walk
-        return weighed_by_flow(forest, *along, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
+        with stage("flow"):
+            return weighed_by_flow(forest, *along, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
     def peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
         """The peaks that a cut leaves of its forest, densest first."""
