@@ -6,11 +6,10 @@ import os
 import pickle
 import stat
 import struct
-import subprocess
-import sys
 import zlib
 
 import numpy as np
+import processes
 import pytest
 from clouds import clouds_and_k, general_position, radii
 from hypothesis import given
@@ -303,4 +302,5 @@ assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
     begin = container._aligned(container._PREFIX.size + length)
     os.truncate(path, begin)
     os.truncate(path, begin + 64 + 2**30 * 4 + 2**30 * 8)
-    subprocess.run([sys.executable, "-c", script, path], check=True)
+    run = processes.run(script, path)
+    assert run.returncode == 0, run.stderr

@@ -1,10 +1,10 @@
 """What a graph costs is predicted, and a limit on memory is kept."""
 
 import re
-import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
 
 from diffpeaks import neighbor_graph, plan
@@ -37,7 +37,8 @@ reads_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads the memor
 
 def peak_bytes(n, d, k, limit=None, rank=0, repeated=False, **arguments):
     code = MEASURED.format(n=n, d=d, k=k, limit=limit, rank=rank, repeated=repeated, arguments=arguments)
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = processes.run(code)
+    assert run.returncode == 0, run.stderr
     return int(run.stdout)
 
 

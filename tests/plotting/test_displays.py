@@ -1,9 +1,8 @@
-import subprocess
-import sys
 from itertools import product
 
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 from clouds import general_position
 from drawn import offsets
@@ -204,7 +203,7 @@ def test_without_matplotlib_the_message_says_what_to_install():
         "from diffpeaks.plotting import DecisionGraphDisplay\n"
         "DecisionGraphDisplay([1.0], [1.0]).plot()"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    run = processes.run(code)
     assert "pip install matplotlib" in run.stderr
 
 

@@ -2,12 +2,11 @@
 
 import json
 import pickle
-import subprocess
-import sys
 from dataclasses import fields
 
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 import scipy.sparse as sp
 from clouds import general_position
@@ -198,7 +197,8 @@ def refuse(*args, **kwargs): raise AssertionError("unpickled")
 pickle.load = pickle.loads = pickle.Unpickler = np.load = refuse
 print(DensityPeaks.load(sys.argv[1]).predict({NEW.tolist()}).tolist())
 """
-    done = subprocess.run([sys.executable, "-c", script, tmp_path / "model"], capture_output=True, check=True)
+    done = processes.run(script, tmp_path / "model")
+    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == model.predict(NEW).tolist()
 
 
