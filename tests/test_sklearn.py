@@ -32,15 +32,10 @@ X, Y = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.7, random
 CLUSTERERS = [DensityPeaks(), DensityDBSCAN()]
 DENSITIES = [KernelDiffusion(), NaiveDensity(), LocalContrast(), SharedNeighborDensity()]
 VARIANTS = [
-    DensityPeaks("fkd-asym"),
-    DensityPeaks("kd-asym"),
-    DensityPeaks("lc"),
-    DensityPeaks(n_clusters=2),
-    DensityPeaks(max_link=0.5, halo=True),
-    DensityPeaks(halo=True, noise="assign"),
-    DensityPeaks(min_cluster_size=3, noise="singletons"),
-    DensityPeaks(n_neighbors=3, search="brute"),
-    DensityPeaks(metric="precomputed"),
+    DensityPeaks("kd-asym", n_clusters=2),
+    DensityPeaks("lc", max_link=0.5, halo=True),
+    DensityPeaks(halo=True, noise="assign", n_neighbors=3, search="brute"),
+    DensityPeaks(min_cluster_size=3, noise="singletons", metric="precomputed"),
     DensityDBSCAN(NaiveDensity(radius=1.0), min_density=3),
     DensityDBSCAN("fkd-sym", min_density=0.5, border=False),
     KernelDiffusion(radius="auto", bandwidth="median", steps=np.inf),

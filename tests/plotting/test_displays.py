@@ -52,7 +52,7 @@ EDGE_CASES = {
 def test_edge_cases_are_drawn_at_finite_places(display, case):
     model, X = EDGE_CASES[case]
     drawn = DRAWN[display](model.fit(X), X, np.arange(len(X)) % 2)
-    drawn.figure_.canvas.draw()
+    drawn.figure_.draw_without_rendering()
     for collection in drawn.ax_.collections:
         assert np.all(np.isfinite(offsets(collection)))
     assert np.all(np.isfinite([*drawn.ax_.get_xlim(), *drawn.ax_.get_ylim()]))
