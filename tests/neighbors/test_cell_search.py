@@ -58,7 +58,7 @@ def test_few_directions_of_many_features(monkeypatch, kernel, rank):
     """Data in a subspace are compared in fewer directions, and the result is exact all the same."""
     monkeypatch.setenv(VARIABLE, kernel)
     random = np.random.default_rng(1)
-    X = random.normal(size=(3000, rank)) @ random.normal(size=(rank, 512))
+    X = random.normal(size=(1500, rank)) @ random.normal(size=(rank, 512))
     X = (X + 0.05 * random.normal(size=X.shape)).astype(np.float32)
     search = searchable(X, search="cells").search
     assert search._cells(10).table.coordinates.n_features < 512
@@ -90,13 +90,13 @@ def test_products_that_leave_the_range_of_float(dtype, scale):
 
 
 ADVERSARIAL = {
-    "all equal": lambda random: np.ones((3000, 20)),
+    "all equal": lambda random: np.ones((2000, 20)),
     "one giant cell": lambda random: np.vstack(
-        [1e-3 * random.normal(size=(2900, 40)), random.normal(size=(100, 40))]
+        [1e-3 * random.normal(size=(1900, 40)), random.normal(size=(100, 40))]
     ),
     "heavy duplicates": lambda random: random.normal(size=(30, 24))[random.integers(0, 30, 3000)],
     "far outliers": lambda random: np.vstack(
-        [random.normal(size=(2990, 30)), 1e7 * random.normal(size=(10, 30))]
+        [random.normal(size=(1490, 30)), 1e7 * random.normal(size=(10, 30))]
     ),
     "a line in many dimensions": lambda random: np.outer(np.arange(1500.0), random.normal(size=500)),
     "huge and tiny norms": lambda random: (
