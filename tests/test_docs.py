@@ -3,11 +3,10 @@
 import dataclasses
 import importlib
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
+import processes
 import pytest
 from clouds import general_position
 from indices import FaissLike
@@ -89,7 +88,7 @@ def test_rooms_named_in_the_readme_need_no_import_of_their_own():
     named = sorted(set(re.findall(r"`(diffpeaks\.[\w.]+)", README)))
     assert len(named) >= 3
     code = f"import sys, diffpeaks\n{chr(10).join(named)}\nassert 'matplotlib' not in sys.modules"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    run = processes.run(code)
     assert run.returncode == 0, run.stderr
 
 

@@ -203,8 +203,15 @@ def test_constant_features_change_nothing(estimator):
 
 
 @every_estimator
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
-@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.coo_array, sp.csc_array])
+@pytest.mark.parametrize(
+    ("metric", "form"),
+    [
+        ("euclidean", sp.csr_array),
+        ("euclidean", sp.csr_matrix),
+        ("cosine", sp.coo_array),
+        ("manhattan", sp.csc_array),
+    ],
+)
 def test_sparse_equals_dense(estimator, metric, form):
     dense = np.where(np.abs(X) < 0.3, 0.0, X)
     dense[:, 1] += 1.0

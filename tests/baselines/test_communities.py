@@ -1,12 +1,12 @@
 """Infomap and Leiden: which links they are given, and that their answer is the libraries' own."""
 
-import subprocess
 import sys
 
 import igraph
 import infomap
 import leidenalg
 import numpy as np
+import processes
 import pytest
 from clouds import general_position, rows_of, same_partition
 from refusals import refuses
@@ -101,7 +101,8 @@ def test_missing_library_says_what_to_install(kind, monkeypatch):
 
 def test_importing_the_baselines_loads_no_extra():
     code = "import sys, diffpeaks.baselines; print(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = processes.run(code)
+    assert done.returncode == 0, done.stderr
     assert not set(done.stdout.split()) & {"igraph", "infomap", "leidenalg", "matplotlib"}
 
 

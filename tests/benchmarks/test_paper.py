@@ -27,7 +27,7 @@ from diffpeaks_paper.faces import ball_graph
 from diffpeaks_paper.records import Records
 
 ROOT = Path(__file__).parents[2]
-N_FACES = 1500
+N_FACES = 1000
 
 
 @pytest.fixture(scope="module")

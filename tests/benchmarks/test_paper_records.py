@@ -7,8 +7,8 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from multiprocessing import get_context
 
+import processes
 import pytest
 from refusals import refuses
 
@@ -73,13 +73,15 @@ def test_another_run_keeps_its_results(tmp_path):
 
 def test_two_runs_at_once(tmp_path):
     path = tmp_path / "results.jsonl"
-    parts = [range(start, start + 40) for start in (0, 100)]
-    processes = [get_context("spawn").Process(target=add, args=(path, part)) for part in parts]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert sorted(numbers_in(path)) == [*parts[0], *parts[1]]
+    code = (
+        "import sys; from diffpeaks_paper.records import Records\n"
+        "start, records = int(sys.argv[2]), Records(sys.argv[1])\n"
+        "jobs = [{'experiment': 'squares', 'x': x} for x in range(start, start + 40)]\n"
+        "records.complete(records.missing(jobs), lambda job: {'square': job['x'] ** 2}, n_workers=1)"
+    )
+    runs = [processes.Process(code, path, start) for start in (0, 100)]
+    assert [run.wait() for run in runs] == [0, 0]
+    assert sorted(numbers_in(path)) == [*range(40), *range(100, 140)]
 
 
 @pytest.mark.parametrize("spoiled", [b"no json", b"123", b'{"x": 1}', b"{\xff"])

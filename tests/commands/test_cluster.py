@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 from clouds import general_position
 
@@ -17,7 +18,7 @@ from diffpeaks.cli import main
 from diffpeaks.commands.parameters import PARAMETERS
 
 X = general_position(0, 150)
-COMMAND = [sys.executable, "-c", "import sys; from diffpeaks.cli import main; sys.exit(main())"]
+COMMAND = "import sys; from diffpeaks.cli import main; sys.exit(main())"
 
 
 @pytest.fixture
@@ -192,45 +193,37 @@ def test_exit_codes_while_working(folder, monkeypatch, capsys, error, code):
 def test_an_interruption_from_the_keyboard(folder):
     """The run waits for more of its input, which a named pipe shows."""
     os.mkfifo("pipe.csv")
-    with (
-        subprocess.Popen(
-            [*COMMAND, "cluster", "pipe.csv", "-o", "out.csv"], stderr=subprocess.PIPE, text=True
-        ) as run,
-        open("pipe.csv", "w") as pipe,
-    ):
+    with open("error", "w") as error:
+        run = processes.Process(COMMAND, "cluster", "pipe.csv", "-o", "out.csv", stderr=error.fileno())
+    with open("pipe.csv", "w") as pipe:
         pipe.write("a,b\n1,2\n")
         pipe.flush()
-        run.send_signal(signal.SIGINT)
-        error = run.communicate()[1]
-    assert run.returncode == 130
-    assert error.startswith("diffpeaks: interrupted")
+        os.kill(run.pid, signal.SIGINT)
+        assert run.wait() == 130
+    assert (folder / "error").read_text().startswith("diffpeaks: interrupted")
     assert not (folder / "out.csv").exists()
 
 
 def test_standard_input_to_standard_output(folder):
-    run = subprocess.run(
-        [*COMMAND, "cluster", "-", "--format", "csv", "--id", "name", "--n-clusters", "3"],
-        input=(folder / "points.csv").read_bytes(),
-        capture_output=True,
-    )
+    words = ["cluster", "-", "--format", "csv", "--id", "name", "--n-clusters", "3"]
+    run = processes.run(COMMAND, *words, input=(folder / "points.csv").read_bytes())
     assert run.returncode == 0
-    (folder / "out.csv").write_bytes(run.stdout)
+    (folder / "out.csv").write_text(run.stdout)
     assert pd.read_csv("out.csv")["label"].tolist() == DensityPeaks(n_clusters=3).fit_predict(X).tolist()
-    assert b"150 samples of 2 features" in run.stderr
+    assert "150 samples of 2 features" in run.stderr
 
 
 @pytest.mark.parametrize("error_goes_there_too", [False, True])
 def test_a_reader_that_goes_away_ends_the_run_quietly(folder, error_goes_there_too):
     np.save("many.npy", np.random.RandomState(0).normal(size=(5000, 2)))
-    run = subprocess.Popen(
-        [*COMMAND, "cluster", "many.npy"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if error_goes_there_too else subprocess.PIPE,
-    )
-    with run:
-        run.stdout.close()
-        assert error_goes_there_too or not run.stderr.read()
-    assert run.returncode == 141
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open("error", "wb") as error:
+        other = writer if error_goes_there_too else error.fileno()
+        run = processes.Process(COMMAND, "cluster", "many.npy", stdout=writer, stderr=other)
+    os.close(writer)
+    assert run.wait() == 141
+    assert not (folder / "error").read_bytes()
 
 
 def test_the_help_imports_no_command_and_no_library():

@@ -228,6 +228,7 @@ def commands_in(document):
 
 
 @pytest.mark.parametrize("document", [PAGE, README], ids=["page", "readme"])
+@pytest.mark.usefixtures("undrawn")
 def test_commands_of_the_documents_run(folder, capsys, document, monkeypatch):
     monkeypatch.setattr(Explorer, "wait", Explorer.close)
     monkeypatch.setattr("webbrowser.open", lambda url: True)

@@ -4,10 +4,9 @@ import io
 import json
 import os
 import pty
-import subprocess
-import sys
 
 import numpy as np
+import processes
 import pytest
 from clouds import general_position
 
@@ -17,7 +16,7 @@ from diffpeaks.progress import Progress
 from diffpeaks.progress.lines import Lines
 
 X = general_position(0, 150)
-COMMAND = [sys.executable, "-c", "import sys; from diffpeaks.cli import main; sys.exit(main())"]
+COMMAND = "import sys; from diffpeaks.cli import main; sys.exit(main())"
 STAGES = ("reading", "points", "duplicates", "neighbours", "density", "hills", "labels")
 
 
@@ -29,9 +28,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def run_on_terminal(*words):
-    """What a command writes to a terminal as its standard error, and to a pipe as its standard output."""
+    """What a command writes to a terminal as its standard error, and to a file as its standard output."""
     terminal, its_side = pty.openpty()
-    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=its_side) as run:
+    with open("stdout", "w+") as output:
+        run = processes.Process(COMMAND, *words, stdout=output.fileno(), stderr=its_side)
         os.close(its_side)
         written = b""
         try:
@@ -39,10 +39,10 @@ def run_on_terminal(*words):
                 written += block
         except OSError:  # how Linux says that the other side is closed
             pass
-        output = run.stdout.read().decode()
-    os.close(terminal)
-    assert run.returncode == 0
-    return written.decode().replace("\r\n", "\n"), output
+        os.close(terminal)
+        assert run.wait() == 0
+        output.seek(0)
+        return written.decode().replace("\r\n", "\n"), output.read()
 
 
 def screen(written):

@@ -50,6 +50,7 @@ def test_a_page_of_files(folder, capsys):
         assert told in page.text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_summary_as_json(folder, capsys):
     assert main(["report", *POINTS, "-o", "report.html", "--json", "--title", "mine"]) == 0
     summary = json.loads(capsys.readouterr().out)
@@ -62,6 +63,7 @@ def told_of_clusters(page):
     return page.text[page.text.index("Central members are") :]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_saved_model_has_the_page_of_its_fit(folder):
     fitted = page_of(folder, "points.npy", "--n-clusters", "4")
     alone = page_of(folder, "--model", "points.model")
@@ -83,6 +85,7 @@ def test_maps(folder):
     assert not page_of(folder, "points.npy", "--map", "none").with_class("map")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pictures(folder):
     (folder / "pictures").mkdir()
     for i in range(len(X)):
@@ -141,6 +144,7 @@ def test_where_it_cannot_be_written(folder, capsys, output):
     assert (folder / "points.csv").read_text() == TABLE.to_csv(index=False)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_values_that_miss_have_no_map(folder, capsys):
     holes = X.copy()
     holes[3, 1] = np.nan

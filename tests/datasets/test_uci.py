@@ -3,14 +3,13 @@
 import http.client
 import http.server
 import os
-import subprocess
-import sys
 import threading
 import urllib.request
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import processes
 import pytest
 import sklearn.datasets
 from reference import values_checksum
@@ -229,4 +228,4 @@ def test_the_table_in_the_documents_is_that_of_the_package():
 
 def test_import_of_the_library_leaves_the_sets_alone():
     code = "import sys, diffpeaks; sys.exit('diffpeaks.datasets' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    assert processes.run(code).returncode == 0

@@ -63,7 +63,7 @@ def test_a_large_ball_graph_has_the_closed_form():
 
 
 def test_cycles_equal_elimination_on_a_directed_graph(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(1500, 2))
+    X = np.random.default_rng(0).normal(size=(900, 2))
     by_cycles = KernelDiffusion(12, steps=np.inf).fit(X)
     monkeypatch.setattr(stationary, "DIRECT_STATES", 2000)
     by_elimination = KernelDiffusion(12, steps=np.inf).fit(X)

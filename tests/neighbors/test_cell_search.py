@@ -1,9 +1,5 @@
 """The compiled join: the same graph from every kernel, exact on any data."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,10 +20,10 @@ ROUNDING = {np.dtype(np.float32): 0.0, np.dtype(np.float64): 1e-13}
 
 def assert_exact(indices, distances, X):
     """Some rows are those of brute force in float64, up to points whose distances are equal."""
-    tolerance = ROUNDING[X.dtype]
+    tolerance, wide = ROUNDING[X.dtype], X.astype(np.float64)
     for row in np.linspace(0, len(X) - 1, min(len(X), 150)).astype(int):
-        difference = X.astype(np.float64) - X[row].astype(np.float64)
-        true = np.sqrt(np.sum(difference**2, axis=1)).astype(X.dtype)
+        difference = wide - wide[row]
+        true = np.sqrt(np.einsum("ij,ij->i", difference, difference)).astype(X.dtype)
         expected = np.lexsort((np.arange(len(X)), true))[: indices.shape[1]]
         np.testing.assert_allclose(distances[row], true[expected], rtol=tolerance)
         np.testing.assert_allclose(true[indices[row]], true[expected], rtol=tolerance)
@@ -62,7 +58,7 @@ def test_few_directions_of_many_features(monkeypatch, kernel, rank):
     """Data in a subspace are compared in fewer directions, and the result is exact all the same."""
     monkeypatch.setenv(VARIABLE, kernel)
     random = np.random.default_rng(1)
-    X = random.normal(size=(3000, rank)) @ random.normal(size=(rank, 512))
+    X = random.normal(size=(1500, rank)) @ random.normal(size=(rank, 512))
     X = (X + 0.05 * random.normal(size=X.shape)).astype(np.float32)
     search = searchable(X, search="cells").search
     assert search._cells(10).table.coordinates.n_features < 512
@@ -94,13 +90,13 @@ def test_products_that_leave_the_range_of_float(dtype, scale):
 
 
 ADVERSARIAL = {
-    "all equal": lambda random: np.ones((3000, 20)),
+    "all equal": lambda random: np.ones((2000, 20)),
     "one giant cell": lambda random: np.vstack(
-        [1e-3 * random.normal(size=(2900, 40)), random.normal(size=(100, 40))]
+        [1e-3 * random.normal(size=(1900, 40)), random.normal(size=(100, 40))]
     ),
     "heavy duplicates": lambda random: random.normal(size=(30, 24))[random.integers(0, 30, 3000)],
     "far outliers": lambda random: np.vstack(
-        [random.normal(size=(2990, 30)), 1e7 * random.normal(size=(10, 30))]
+        [random.normal(size=(1490, 30)), 1e7 * random.normal(size=(10, 30))]
     ),
     "a line in many dimensions": lambda random: np.outer(np.arange(1500.0), random.normal(size=500)),
     "huge and tiny norms": lambda random: (
@@ -209,11 +205,7 @@ def test_the_fastest_kernel_is_the_default(monkeypatch):
     assert kernels()[-1] == "portable"
 
 
-def test_an_unknown_kernel_is_refused():
-    code = "import numpy, diffpeaks; diffpeaks.neighbor_graph(numpy.eye(40), 3)"
-    environment = {**os.environ, VARIABLE: "abacus"}
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert run.returncode != 0
-    assert "DIFFPEAKS_KERNEL='abacus' is not a kernel of this processor; use one of" in run.stderr
+def test_an_unknown_kernel_is_refused(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "abacus")
+    with pytest.raises(ValueError, match="='abacus' is not a kernel of this processor; use one of"):
+        neighbor_graph(np.eye(40), 3)

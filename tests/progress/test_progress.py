@@ -169,8 +169,13 @@ class CancelledError(Exception):
     pass
 
 
-@pytest.mark.parametrize("search", ["tree", "cells", "brute", "approximate"])
-@pytest.mark.parametrize("name", ["points", "neighbours", "density", "labels"])
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [
+        *((search, "neighbours") for search in ("tree", "cells", "brute", "approximate")),
+        *(("cells", name) for name in ("points", "density", "labels")),
+    ],
+)
 @pytest.mark.usefixtures("_every_report")
 def test_an_error_of_the_callback_ends_the_fit(search, name):
     def cancel(report):

@@ -37,6 +37,7 @@ def written(out, model=MODEL, *args, **named):
     return Page.of(out)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_tells_what_the_fit_found(out):
     names = np.array([f"sample {i:03d}" for i in range(len(X))], object)
     texts = np.array([f"text of {i:03d}" for i in range(len(X))], object)
@@ -91,6 +92,7 @@ def test_texts_names_and_columns_are_never_more_than_text(out, tmp_path):
     assert page.text.count(ATTACK) > 20
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_clusters_beyond_the_limit_are_rows_and_then_a_number(out, monkeypatch):
     model = DensityPeaks(n_clusters=20).fit(X)
     sizes = np.sort(np.bincount(model.labels_))[::-1]
@@ -197,6 +199,7 @@ def test_what_is_no_picture_is_missing(tmp_path, monkeypatch):
     assert thumbnail(tmp_path / "whole.png") is None
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pictures_of_samples(out, tmp_path):
     folder = tmp_path / "pictures"
     folder.mkdir()
@@ -214,6 +217,7 @@ def test_pictures_of_samples(out, tmp_path):
     assert out.read_bytes() == before
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_long_texts_are_shortened(out):
     page = written(out, MODEL, Captions(len(X), text=np.full(len(X), "word " * 10_000, object)))
     assert "word\N{HORIZONTAL ELLIPSIS}" in page.text
