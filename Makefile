@@ -41,7 +41,7 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 
 NATIVE_TESTS = $(addprefix tests/test_,native_lengths.py native_loops.py graph.py search_contract.py cell_search.py approximate_search.py kdtree.py peaks.py noise.py sweeps.py clusterers.py bad_input.py bad_graphs.py edge_cases.py face_baselines.py baselines.py density.py places.py isolation.py ranked_links.py edits.py smoothing.py passes.py kernels.py diffusion.py stationary.py)
 # those that loop on several threads
-THREAD_TESTS = $(addprefix tests/test_,native_lengths.py native_loops.py search_contract.py cell_search.py approximate_search.py kdtree.py peaks.py smoothing.py passes.py kernels.py)
+THREAD_TESTS = $(addprefix tests/test_,native_loops.py kdtree.py peaks.py smoothing.py passes.py)
 
 # an environment with the core as the sanitizers want it
 define install_sanitized
