@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_progress import loops_observed
+from observed import loops_observed
 
 from diffpeaks import ApproximateSearch, DensityPeaks, _native, neighbor_graph
 

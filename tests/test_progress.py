@@ -1,12 +1,12 @@
 """Stages are told in order, count up to their totals, can be cancelled, and change nothing else."""
 
-import contextlib
 import signal
 import threading
 
 import numpy as np
 import pytest
 from clouds import general_position
+from observed import loops_observed
 from sklearn.base import clone
 
 import diffpeaks
@@ -24,15 +24,6 @@ from diffpeaks.progress import Stage, listening
 
 X = general_position(0, 2000)
 WIDE = np.random.RandomState(0).normal(size=(9000, 20)).astype(np.float32)
-
-
-@contextlib.contextmanager
-def loops_observed(tell, seconds):
-    observe_loops(tell, seconds)
-    try:
-        yield
-    finally:
-        observe_loops(progress._loop_is_at, progress.EVERY)
 
 
 @pytest.fixture
