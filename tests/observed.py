@@ -1,4 +1,4 @@
-"""Compiled loops that tell a test how far they are."""
+"""Compiled loops that a test listens to."""
 
 import contextlib
 
@@ -8,6 +8,7 @@ from diffpeaks._native import observe_loops
 
 @contextlib.contextmanager
 def loops_observed(tell, seconds):
+    """Loops tell how far they are, at most once in so many seconds; afterwards as before."""
     observe_loops(tell, seconds)
     try:
         yield

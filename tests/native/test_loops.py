@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from observed import loops_observed
 
-from diffpeaks import _native, neighbor_graph
+from diffpeaks import ApproximateSearch, DensityPeaks, _native, neighbor_graph
 
 K = 4
 KERNEL = _native.kernels()[0]
@@ -148,6 +148,27 @@ ON_THREADS = {
 def test_threads_change_nothing(results):
     for alone, together in zip(results(1), results(2), strict=True):
         np.testing.assert_array_equal(alone, together)
+
+
+SPREAD = np.random.RandomState(2).normal(size=(6000, 20)).astype(np.float32)  # more than a block of queries
+SEARCHES = {
+    "tree": (LONG_POINTS, "tree"),
+    "cells": (SPREAD, "exact"),
+    "approximate": (SPREAD, ApproximateSearch(0.9)),
+}
+
+
+@pytest.mark.parametrize(("points", "search"), SEARCHES.values(), ids=SEARCHES)
+def test_threads_change_nothing_in_a_search(points, search):
+    alone, together = (neighbor_graph(points, 5, search=search, n_jobs=n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(alone.indices, together.indices)
+    np.testing.assert_array_equal(alone.distances, together.distances)
+
+
+def test_threads_change_nothing_in_a_fit():
+    alone, together = (DensityPeaks(n_jobs=n_jobs).fit(SPREAD) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(alone.density_, together.density_)
+    np.testing.assert_array_equal(alone.labels_, together.labels_)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
