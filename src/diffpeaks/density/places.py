@@ -69,10 +69,10 @@ class Places:
         alone = cls(points, None if weights is None else weights / weights.mean())
         if isinstance(points, GivenGraph):
             return alone
-        locations = points.space.locations()
-        if locations.all_distinct:
+        duplicates = points.space.duplicates(points.n_threads)
+        if duplicates.all_distinct:
             return alone
-        first, number = locations.representatives, locations.numbers
+        first, number = duplicates.representatives, duplicates.numbers
         together = np.bincount(number, weights).astype(np.float64)
         return cls(points.restricted(first), together / together.mean(), first, number)
 

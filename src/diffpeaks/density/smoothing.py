@@ -21,8 +21,7 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.dimension import FEWEST_NEIGHBORS, intrinsic_dimension, share_kept
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.contract import Neighbors
-from diffpeaks.neighbors.euclidean import squared_norms
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe
 
@@ -55,7 +54,7 @@ class Smoothing:
     radius: float | None = None
 
     def moved(
-        self, queries: NDArray[Any], own: Any, rows: Neighbors, points: PointSet, masses: Any, reach: Any
+        self, queries: NDArray[Any], own: Any, rows: RaggedRows, points: PointSet, masses: Any, reach: Any
     ) -> NDArray[Any]:
         """Queries, each of a mass of its own, moved towards points in their rows, mostly mutual ones."""
         weights = self._weights(rows, points.degree)
@@ -70,12 +69,12 @@ class Smoothing:
         vanished = ~moved.any(axis=1)  # opposite directions have no mean
         moved[vanished] = queries[vanished]
         if self.radius is not None:
-            lengths = np.sqrt(squared_norms(moved))
+            lengths = _lengths(moved)
             has_length = lengths > 0  # a new sample may have none
             moved[has_length] *= (self.radius / lengths[has_length])[:, None]
         return moved
 
-    def _counts(self, rows: Neighbors, reach: NDArray[Any]) -> NDArray[np.bool_]:
+    def _counts(self, rows: RaggedRows, reach: NDArray[Any]) -> NDArray[np.bool_]:
         """Which entries are mutual, or among the nearest others of a row that has hardly any."""
         mutual = rows.distances <= reach[rows.indices]
         lengths = np.diff(rows.indptr)
@@ -86,7 +85,7 @@ class Smoothing:
         counts: NDArray[np.bool_] = mutual | (place <= np.repeat(missing, lengths))
         return counts
 
-    def _weights(self, rows: Neighbors, degree: int) -> NDArray[np.float64]:
+    def _weights(self, rows: RaggedRows, degree: int) -> NDArray[np.float64]:
         """Of neighbours, beside one for the sample itself."""
         reach = rows.distances[rows.indptr[1:] - 1].astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -158,7 +157,7 @@ def _moved_points(
             others = np.ones(entries.stop - entries.start, bool)
             others[graph.indptr[block] - entries.start] = False
             indptr = np.arange(block.stop - block.start + 1) * (smoothing.n_neighbors - 1)
-            rows = Neighbors(indptr, graph.indices[entries][others], graph.distances[entries][others])
+            rows = RaggedRows(indptr, graph.indices[entries][others], graph.distances[entries][others])
             own = np.ones(len(indptr) - 1) if masses is None else masses[block]
             moved[block] = smoothing.moved(table[block], own, rows, points, masses, graph.reach)
             done(len(indptr) - 1)
@@ -167,6 +166,11 @@ def _moved_points(
 
 def _common_length(table: NDArray[Any], typical: float) -> float | None:
     """The length of all vectors, if they hardly differ in it beside the length between two."""
-    lengths = np.sqrt(squared_norms(table))
+    lengths = _lengths(table)
     longest, shortest = float(lengths.max()), float(lengths.min())
     return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * typical else None
+
+
+def _lengths(table: NDArray[Any]) -> NDArray[np.float64]:
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
+    return lengths
