@@ -64,8 +64,10 @@ class Smoothing:
         total = own + np.add.reduceat(weights, rows.indptr[:-1])
         weights *= (1 - self.kept) / np.repeat(total, np.diff(rows.indptr))
         moved = np.empty(queries.shape, queries.dtype)
+        pulls = weights > 0  # few of the neighbours are mutual, and only their coordinates need be read
+        indptr, indices = offsets(pulls)[rows.indptr], rows.indices[pulls]
         asked = np.ascontiguousarray(queries), np.ascontiguousarray(points.space.points)
-        shift_towards(*asked, rows.indptr, rows.indices, weights, moved.reshape(-1), points.n_threads)
+        shift_towards(*asked, indptr, indices, weights[pulls], moved.reshape(-1), points.n_threads)
         vanished = ~moved.any(axis=1)  # opposite directions have no mean
         moved[vanished] = queries[vanished]
         if self.radius is not None:
