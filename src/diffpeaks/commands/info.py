@@ -15,7 +15,7 @@ from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.summary import add_json, size, tell
 from diffpeaks.density.places import automatic_n_neighbors
 from diffpeaks.neighbors.euclidean import METRICS
-from diffpeaks.neighbors.plan import plan
+from diffpeaks.neighbors.memory.plan import plan
 
 _MOST_GRAPHS = 3  # the peak of memory beside the points in whole fits, in sizes of their graphs
 

@@ -16,7 +16,7 @@ from diffpeaks.neighbors.contract import Search, Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.given_graph import GivenGraph
-from diffpeaks.neighbors.limited import limited_search
+from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.metric_params import checked_metric
 from diffpeaks.neighbors.points import PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, space_from_matrix

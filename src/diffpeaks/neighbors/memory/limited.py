@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from diffpeaks.neighbors.brute import BruteSearch, bytes_for_points, bytes_for_query
-from diffpeaks.neighbors.cells.memory import bytes_for_cells
 from diffpeaks.neighbors.cells.search import CellSearch
-from diffpeaks.neighbors.chunked import ChunkedSearch, bytes_for_merging
 from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
+from diffpeaks.neighbors.memory.chunked import ChunkedSearch, bytes_for_merging
 from diffpeaks.neighbors.trees import TreeSearch, bytes_for_tree
 
 _SMALLEST_CHUNK = 1024  # points in cells
