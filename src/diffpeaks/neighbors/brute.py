@@ -63,6 +63,9 @@ class BruteSearch(ExactSearch):
         distinct = self._duplicates.all_distinct
         self._distinct = space if distinct else space.restricted(self._duplicates.representatives)
 
+    def moved(self, space: Space) -> BruteSearch:
+        return BruteSearch(space, self.n_threads, self._block_bytes)
+
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         n_distinct = self._duplicates.n_distinct
         n_nearest = min(n_neighbors, n_distinct)

@@ -91,7 +91,8 @@ class Search(Protocol):
       own row is the graph builder's work, not the search's.
     - A search that is not `exact` has a `recall`: the share of nearest neighbours of the points themselves
       that `nearest` finds, and half the width of its 95% interval.
-    - `moved` is the same search of other points that lie about where these do.
+    - `moved` is the same search of the same points after they were moved a little; it finds what a search
+      from nothing finds, or as large a share, and may start from what this one knows.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
     - The number of threads changes nothing but the time.
     """
@@ -117,15 +118,9 @@ class ExactSearch:
     """What searches share that find every neighbour."""
 
     exact = True
-    n_threads: int
 
     def recall(self, n_neighbors: int) -> tuple[float, float]:
         return 1.0, 0.0
-
-    def moved(self, space: Space) -> Search:
-        make: Any = type(self)
-        search: Search = make(space, self.n_threads)
-        return search
 
 
 def like(points: Any, X: Any) -> Any:

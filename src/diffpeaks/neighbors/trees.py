@@ -47,6 +47,9 @@ class TreeSearch(ExactSearch):
         self.__dict__.update(state)
         self._tree = kd_tree(self.space.points, self.n_threads)
 
+    def moved(self, space: Space) -> TreeSearch:
+        return TreeSearch(space, self.n_threads)
+
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         n_points = len(self.space.points)
         if n_neighbors > n_points:

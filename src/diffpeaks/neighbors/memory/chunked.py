@@ -33,6 +33,9 @@ class ChunkedSearch(ExactSearch):
         self.space, self.name, self._make = space, name, make
         self._chunk_size, self._block_size = chunk_size, block_size
 
+    def moved(self, space: Space) -> ChunkedSearch:
+        return ChunkedSearch(space, self.name, self._make, self._chunk_size, self._block_size)
+
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         n_queries, n_points = queries.shape[0], self.space.points.shape[0]
         if n_neighbors > n_points:
