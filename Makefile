@@ -42,7 +42,7 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 NATIVE_TESTS = $(addprefix tests/,native graph neighbors density forest cuts baselines results/test_edits.py \
 	results/test_sweeps.py test_bad_input.py test_clusterers.py test_edge_cases.py)
 # those that loop on several threads
-THREAD_TESTS = $(addprefix tests/,native/test_loops.py neighbors/test_kdtree.py density/test_smoothing.py forest)
+THREAD_TESTS = $(addprefix tests/,native/test_loops.py neighbors/test_trees.py density/test_smoothing.py forest)
 
 # an environment with the core as the sanitizers want it
 define install_sanitized

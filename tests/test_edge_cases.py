@@ -17,7 +17,7 @@ from diffpeaks import (
     NaiveDensity,
     neighbor_graph,
 )
-from diffpeaks.neighbors.spaces import EuclideanSpace
+from diffpeaks.neighbors.euclidean import EuclideanSpace
 
 RANDOM = np.random.RandomState(0)
 X = np.vstack([RANDOM.normal(size=(40, 2)), RANDOM.normal(size=(30, 2)) + 20])

@@ -20,7 +20,7 @@ import numpy as np
 
 from diffpeaks import neighbor_graph
 from diffpeaks._native import kernels
-from diffpeaks.neighbors.kernel import VARIABLE
+from diffpeaks.neighbors.cells.join import KERNEL_VARIABLE
 
 _N_NEIGHBORS = 30
 _BLOCK = 4096
@@ -62,7 +62,7 @@ def measure(name, n_samples, n_features, n_threads, repeats):
 def in_own_process(name, n_samples, n_features, n_threads, repeats):
     environment = {**os.environ, "OMP_NUM_THREADS": str(n_threads), "OPENBLAS_NUM_THREADS": str(n_threads)}
     if name != _MATRIX_PRODUCT:
-        environment[VARIABLE] = name
+        environment[KERNEL_VARIABLE] = name
     task = json.dumps([name, n_samples, n_features, n_threads, repeats])
     command = [sys.executable, __file__, "--task", task]
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout

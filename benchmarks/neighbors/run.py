@@ -23,7 +23,7 @@ from recall import true_reach
 from systems import SYSTEMS, systems_for
 from table import MARK, markdown
 
-from diffpeaks.neighbors.kernel import kernel_name
+from diffpeaks.neighbors.cells.join import cpu_kernel
 from diffpeaks_paper.records import Records, processor
 
 _HERE = Path(__file__).parent
@@ -54,7 +54,7 @@ def measure(points, folder, system, n_threads, targets, given, results):
         "k": points.n_neighbors,
         "system": system,
         "threads": n_threads,
-        "kernel": kernel_name() if SYSTEMS[system].has_kernels else None,
+        "kernel": cpu_kernel() if SYSTEMS[system].has_kernels else None,
     }
     done = {line["target"] for line in results.of(kind="timed", **identity)}
     missing = [target for target in targets if target not in done]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # what `_HOMES` says, for readers of types
     from diffpeaks.graph import NeighborGraph as NeighborGraph
     from diffpeaks.neighbors import ApproximateSearch as ApproximateSearch
     from diffpeaks.neighbors import neighbor_graph as neighbor_graph
-    from diffpeaks.neighbors.plan import Plan as Plan
-    from diffpeaks.neighbors.plan import plan as plan
+    from diffpeaks.neighbors.memory.plan import Plan as Plan
+    from diffpeaks.neighbors.memory.plan import plan as plan
     from diffpeaks.results.edits import Merge as Merge
     from diffpeaks.results.edits import Split as Split
     from diffpeaks.results.edits import edited as edited
@@ -38,14 +38,14 @@ _HOMES = {
     "Merge": "results.edits",
     "NaiveDensity": "density",
     "NeighborGraph": "graph",
-    "Plan": "neighbors.plan",
+    "Plan": "neighbors.memory.plan",
     "ReScale": "density.rescale",
     "SharedNeighborDensity": "density",
     "Split": "results.edits",
     "edited": "results.edits",
     "explore": "explorer",
     "neighbor_graph": "neighbors",
-    "plan": "neighbors.plan",
+    "plan": "neighbors.memory.plan",
 }
 _ROOMS = (
     "baselines",

@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from diffpeaks._base.validation import check_given
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import graph_from_tables, is_precomputed
+from diffpeaks.neighbors import graph_from_tables
 from diffpeaks.progress import reported
 
 __all__ = [
@@ -60,13 +60,16 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
 def with_input_tags(tags: Any, metric: Any) -> Any:
     """Sparse input is welcome; distances are pairwise and not negative."""
     tags.input_tags.sparse = True
-    tags.input_tags.pairwise = tags.input_tags.positive_only = is_precomputed(metric)
+    tags.input_tags.pairwise = tags.input_tags.positive_only = (
+        isinstance(metric, str) and metric == "precomputed"
+    )
     return tags
 
 
 def validated(estimator: Any, X: Any, reset: bool) -> Any:
     """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
-    X = graph_from_tables(X)
+    if isinstance(X, tuple):
+        X = graph_from_tables(X)
     if isinstance(X, NeighborGraph):
         if not reset:
             raise ValueError(

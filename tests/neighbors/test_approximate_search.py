@@ -7,12 +7,13 @@ import pytest
 
 from diffpeaks import ApproximateSearch, DensityPeaks, NeighborGraph, neighbor_graph
 from diffpeaks._native import Probes, kernels
-from diffpeaks.neighbors.coordinates import Workload
-from diffpeaks.neighbors.join import CellJoin, even_blocks
-from diffpeaks.neighbors.kernel import VARIABLE
-from diffpeaks.neighbors.ruled_join import RuledJoin
-from diffpeaks.neighbors.rules import Rule
-from diffpeaks.neighbors.spaces import space_of
+from diffpeaks.neighbors import searchable
+from diffpeaks.neighbors.cells.join import KERNEL_VARIABLE, even_blocks
+from diffpeaks.neighbors.cells.projection import Workload
+from diffpeaks.neighbors.cells.ruled_join import RuledJoin
+from diffpeaks.neighbors.cells.rules import Rule
+from diffpeaks.neighbors.cells.search import CellSearch
+from diffpeaks.neighbors.choice import space_of
 
 
 def images(n_samples=12_000, n_features=40, seed=0):
@@ -68,7 +69,7 @@ def test_the_approximate_graph_is_the_same_everywhere(monkeypatch, anywhere, ker
     """With one thread and with two on each kernel, and on each set, by turns."""
     X, n_neighbors, graph = anywhere
     assert graph.search == "approximate"
-    monkeypatch.setenv(VARIABLE, kernel)
+    monkeypatch.setenv(KERNEL_VARIABLE, kernel)
     n_jobs = 1 + (kernels().index(kernel) + len(X) // 3000) % 2
     again = neighbor_graph(X, n_neighbors, search=ApproximateSearch(recall=0.9), n_jobs=n_jobs)
     np.testing.assert_array_equal(again.indices, graph.indices)
@@ -120,6 +121,21 @@ def test_distances_are_those_of_an_exact_search(anywhere):
             assert known.get(index, distance) == distance
 
 
+@pytest.mark.parametrize("name", SETS)
+def test_the_recall_of_moved_points_is_their_own(name):
+    """It is measured anew, whatever the search of the points hands on."""
+    make, n_neighbors = SETS[name]
+    X = make()
+    points = searchable(X, search=ApproximateSearch(recall=0.9))
+    before = points.graph(n_neighbors)
+    mean = X[before.indices.reshape(len(X), n_neighbors)].mean(axis=1, dtype=np.float64)
+    moved = (0.4 * X + 0.6 * mean).astype(X.dtype)
+    graph = points.moved(moved).graph(n_neighbors)
+    assert (graph.search, graph.recall) != (before.search, before.recall)
+    assert graph.recall >= 0.9
+    assert abs(recall(moved, graph, n_neighbors) - graph.recall) <= 2 * graph.recall_error
+
+
 def test_a_higher_recall_finds_more(approximate):
     X, graph = approximate
     better = neighbor_graph(X, 15, search=ApproximateSearch(recall=0.99))
@@ -168,8 +184,8 @@ def test_the_recall_survives_a_file_and_a_cut(approximate, tmp_path):
 
 
 def cells_of(X, cell_size, n_neighbors, n_threads=2):
-    space = space_of(X, "euclidean", None)
-    return CellJoin(space, cell_size, Workload(4000, n_neighbors, shortlisted=True), n_threads)
+    workload = Workload(4000, n_neighbors, shortlisted=True)
+    return CellSearch(space_of(X, "euclidean"), n_threads)._partitioned(round(len(X) / cell_size), workload)
 
 
 def squared(rows, others):
@@ -190,7 +206,7 @@ def test_a_shortlist_holds_those_with_the_nearest_coordinates(n_listed):
     queries = join.queries(join.space.points)
     rows = join.nearest_listed(queries, even_blocks(queries.cell_of), 10, n_listed, Probes())
     found = rows.indices.reshape(-1, 10)
-    coordinates = join.table.coordinates.table
+    coordinates = join.coordinates.table
     for row in range(0, len(X), 37):
         near = np.sum((coordinates.astype(np.float64) - coordinates[row]) ** 2, axis=1).astype(np.float32)
         listed = np.lexsort((np.arange(len(X)), near))[:n_listed]
@@ -210,23 +226,23 @@ def test_a_shortlist_holds_those_with_the_nearest_coordinates(n_listed):
 def test_a_rule_visits_the_cells_that_it_says(rule):
     X = faces(4000)
     join = cells_of(X, 80, 10)
-    table = join.table
+    cell_of, centroids = join.cells.cell_of, join.cells.centroids
     assert not join.shortlists
-    assert table.n_cells <= rule.n_beside(table.n_cells)  # all cells are ranked
+    assert len(centroids) <= rule.n_beside(len(centroids))  # all cells are ranked
     found = RuledJoin(join, 10).found(join.queries(join.space.points), rule).indices.reshape(-1, 10)
-    squares, spread = squared(X, table.centroids), table.packed.spread() / table.coordinates.scale**2
+    squares, spread = squared(X, centroids), join.packed.spread() / join.coordinates.scale**2
     n_equal, n_rows = 0, 0
     for row in range(0, len(X), 7):
         order = np.argsort(squares[row])
-        order = np.append(table.cell_of[row], order[order != table.cell_of[row]])
+        order = np.append(cell_of[row], order[order != cell_of[row]])
         visited = order[: rule.n_probes]
-        first = nearest(X, row, np.flatnonzero(np.isin(table.cell_of, visited)), 10)
+        first = nearest(X, row, np.flatnonzero(np.isin(cell_of, visited)), 10)
         limit = np.sum((X[first[-1]].astype(np.float64) - X[row]) ** 2) if len(first) == 10 else np.inf
         score = squares[row] + rule.spread_weight * spread
         best = np.argsort(score)[: rule.n_reached]
         reached = best[score[best] <= rule.reach * limit] if rule.reach > 0 else []
         visited = np.union1d(visited, reached)
-        expected = nearest(X, row, np.flatnonzero(np.isin(table.cell_of, visited)), 10)
+        expected = nearest(X, row, np.flatnonzero(np.isin(cell_of, visited)), 10)
         n_equal += np.array_equal(found[row][: len(expected)], expected)
         n_rows += 1
     assert n_equal >= 0.99 * n_rows  # a cell may lie on the border
@@ -238,8 +254,9 @@ def test_cells_within_reach_are_the_same_everywhere(monkeypatch, n_features):
     rule = Rule(16, n_probes=2, spread_weight=0.5, reach=1.0, n_reached=40)
     rows = []
     for place, kernel in enumerate([*kernels(), kernels()[0]]):
-        monkeypatch.setenv(VARIABLE, kernel)
-        join = cells_of(X, 40, 10, n_threads=2 if place == 0 else 1 + (place + (n_features == 64)) % 2)
+        monkeypatch.setenv(KERNEL_VARIABLE, kernel)
+        threads = 2 if place == 0 else 1 + (place + (n_features == 64)) % 2
+        join = cells_of(X, 40, 10, threads)
         assert join.shortlists == (n_features == 320)
         rows.append(RuledJoin(join, 10).found(join.queries(join.space.points), rule))
     for other in rows[1:]:

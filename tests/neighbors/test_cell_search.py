@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 from diffpeaks import neighbor_graph
 from diffpeaks._native import kernels
 from diffpeaks.neighbors import searchable
-from diffpeaks.neighbors.kernel import VARIABLE, kernel_name
+from diffpeaks.neighbors.cells.join import KERNEL_VARIABLE, cpu_kernel
 
 every_kernel = pytest.mark.parametrize("kernel", kernels())
 
@@ -47,7 +47,7 @@ def found(X, n_neighbors, search="cells"):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("n_samples", "n_features"), [(700, 3), (1500, 33), (2500, 300), (40, 500), (1, 5)])
 def test_exact_on_every_kernel(monkeypatch, kernel, dtype, n_samples, n_features):
-    monkeypatch.setenv(VARIABLE, kernel)
+    monkeypatch.setenv(KERNEL_VARIABLE, kernel)
     X = cloud(n_samples, n_features, dtype=dtype)
     assert_exact(*found(X, min(n_samples, 12)), X)
 
@@ -56,13 +56,40 @@ def test_exact_on_every_kernel(monkeypatch, kernel, dtype, n_samples, n_features
 @pytest.mark.parametrize("rank", [6, 40])
 def test_few_directions_of_many_features(monkeypatch, kernel, rank):
     """Data in a subspace are compared in fewer directions, and the result is exact all the same."""
-    monkeypatch.setenv(VARIABLE, kernel)
+    monkeypatch.setenv(KERNEL_VARIABLE, kernel)
     random = np.random.default_rng(1)
     X = random.normal(size=(1500, rank)) @ random.normal(size=(rank, 512))
     X = (X + 0.05 * random.normal(size=X.shape)).astype(np.float32)
     search = searchable(X, search="cells").search
-    assert search._cells(10).table.coordinates.n_features < 512
+    assert search._cells(10).coordinates.n_features < 512
     assert_exact(*found(X, 10), X)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize(("n_samples", "n_features"), [(900, 20), (3000, 40), (3000, 300)])
+def test_moved_points_are_searched_as_if_from_nothing(metric, n_samples, n_features):
+    """Whatever the search of the points hands on; some of the moved points coincide."""
+    X, toward = cloud(n_samples, n_features), cloud(n_samples, n_features, seed=3)
+    moved = (0.8 * X + 0.2 * toward).astype(np.float32)
+    moved[5:9] = moved[4]
+    cells, brute = (searchable(X, metric, search) for search in ("cells", "brute"))
+    radius = float(np.median(cells.graph(12).reach))
+    after, expected = cells.moved(moved), brute.moved(moved)
+    for asked in ({"n_neighbors": 12}, {"radius": radius}):
+        for name in ("indptr", "indices", "distances"):
+            values = (getattr(points.graph(**asked), name) for points in (after, expected))
+            np.testing.assert_array_equal(*values)
+
+
+def test_moved_points_choose_among_the_directions_that_were_found():
+    random = np.random.default_rng(1)
+    X = (random.normal(size=(3000, 6)) @ random.normal(size=(6, 512))).astype(np.float32)
+    points = searchable(X, search="cells")
+    points.graph(10)
+    moved = points.moved(0.5 * X)
+    moved.graph(10)
+    assert moved.search._cells(10).coordinates.basis is points.search._cells(10).coordinates.basis
+    assert_exact(*found(0.5 * X, 10), 0.5 * X)
 
 
 @given(
@@ -200,12 +227,12 @@ def test_other_metrics_are_refused():
 
 
 def test_the_fastest_kernel_is_the_default(monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert kernel_name() == kernels()[0]
+    monkeypatch.delenv(KERNEL_VARIABLE, raising=False)
+    assert cpu_kernel() == kernels()[0]
     assert kernels()[-1] == "portable"
 
 
 def test_an_unknown_kernel_is_refused(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "abacus")
+    monkeypatch.setenv(KERNEL_VARIABLE, "abacus")
     with pytest.raises(ValueError, match="='abacus' is not a kernel of this processor; use one of"):
         neighbor_graph(np.eye(40), 3)

@@ -89,6 +89,20 @@ def test_the_number_of_threads_changes_nothing(search):
     np.testing.assert_array_equal(one.distances, three.distances)
 
 
+@searches
+@pytest.mark.parametrize("memory_limit", [None, 1 << 24])
+def test_moved_points_are_searched_in_the_same_way(search, memory_limit):
+    X = general_position(0, 400)
+    points = searchable(X, search=search, memory_limit=memory_limit, n_neighbors=6)
+    points.graph(6)
+    Y = X + general_position(1, 400) / 50
+    moved = points.moved(Y)
+    assert type(moved.search) is type(points.search)
+    expected = neighbor_graph(Y, 6, search=search)
+    assert rows_of(moved.graph(6)) == rows_of(expected)
+    np.testing.assert_array_equal(moved.graph(6).distances, expected.distances)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_brute_force_is_exact_far_from_the_origin(dtype):
     """The product x.y loses all digits of a distance that is tiny against the norms; selection must not."""

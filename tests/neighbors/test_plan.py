@@ -9,7 +9,7 @@ import pytest
 
 from diffpeaks import neighbor_graph, plan
 from diffpeaks.neighbors import searchable
-from diffpeaks.neighbors.chunked import ChunkedSearch
+from diffpeaks.neighbors.memory.chunked import ChunkedSearch
 
 MEASURED = """
 import threading, numpy as np

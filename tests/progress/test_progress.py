@@ -83,8 +83,8 @@ IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "flow", "labels"]
         ),
         (
             DensityPeaks(NaiveDensity(6.0), max_link=6.0),
-            WIDE[:1000],
-            ["points", "cells", "neighbours", "density", "hills", "labels"],
+            WIDE[:1000],  # in one cell
+            ["points", "neighbours", "density", "hills", "labels"],
         ),
         (DensityDBSCAN("kd-asym"), X, ["points", "neighbours", "density", "labels"]),
         (DensityDBSCAN(KernelDiffusion(steps=9)), X, ["points", "neighbours", "density", "labels"]),

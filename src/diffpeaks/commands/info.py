@@ -14,7 +14,7 @@ from diffpeaks.commands.inputs import add_inputs, samples_of
 from diffpeaks.commands.parameters import add_parameters, estimator_of
 from diffpeaks.commands.summary import add_json, size, tell
 from diffpeaks.neighbors.euclidean import METRICS
-from diffpeaks.neighbors.plan import plan
+from diffpeaks.neighbors.memory.plan import plan
 from diffpeaks.recipes import DEFAULT
 
 _MOST_GRAPHS = 3  # the peak of memory beside the points in whole fits, in sizes of their graphs

@@ -35,7 +35,7 @@ from diffpeaks.density.walk import (
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.contract import Neighbors
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 
 class KernelDiffusion(GraphDensity):
@@ -223,7 +223,7 @@ class KernelDiffusion(GraphDensity):
         """The fitted bandwidth with the new samples as targets."""
         if not isinstance(self._bandwidth.target, np.ndarray):
             return self._bandwidth
-        found: Neighbors = points.nearest_to(X, self.n_neighbors_)
+        found: RaggedRows = points.nearest_to(X, self.n_neighbors_)
         root = np.sqrt(found.distances[found.indptr[1:] - 1].astype(np.float64))
         return Bandwidth(self._bandwidth.origin, root)
 

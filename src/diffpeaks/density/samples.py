@@ -23,8 +23,8 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors.cells.join import cpu_kernel
 from diffpeaks.neighbors.euclidean import squared_norms
-from diffpeaks.neighbors.kernel import kernel_name
 from diffpeaks.progress import loop_stage, stage
 from diffpeaks.recipes import DEFAULT, Recipe
 
@@ -130,10 +130,10 @@ def distinct_samples(
     if isinstance(points, GivenGraph) or not (recipe.merge_duplicates and density.knows_weights):
         return apart
     with stage("duplicates"):
-        locations = points.space.locations()
-        if locations.all_distinct:
+        duplicates = points.space.duplicates(points.n_threads)
+        if duplicates.all_distinct:
             return apart
-        first, number = locations.representatives, locations.numbers
+        first, number = duplicates.representatives, duplicates.numbers
         together = np.bincount(number, weights).astype(np.float64)
         return DistinctSamples(points.restricted(first), together / together.mean(), first, number)
 
@@ -174,7 +174,7 @@ class Smoothing:
         moved = np.empty(queries.shape, queries.dtype)
         targets = np.ascontiguousarray(points.space.points), masses, reach
         pull = self.kept, self.n_filled, points.degree == 2
-        shift_towards(kernel_name(), queries, rows, own_first, targets, pull, moved, points.n_threads)
+        shift_towards(cpu_kernel(), queries, rows, own_first, targets, pull, moved, points.n_threads)
         if self.radius is not None:
             lengths = np.sqrt(squared_norms(moved))
             has_length = lengths > 0  # a new sample may have none

@@ -22,7 +22,7 @@ from diffpeaks.density.base import (
 )
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.contract import Neighbors
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 _BLOCK_ENTRIES = 1 << 14  # of new samples' neighbours; the product of two lists has many times as many
 
@@ -109,7 +109,7 @@ class SharedNeighborDensity(GraphDensity):
         return counts
 
 
-def _indicator(rows: Neighbors, n_samples: int) -> sp.csr_array:
+def _indicator(rows: RaggedRows, n_samples: int) -> sp.csr_array:
     """Ones where a new sample and a fitted one are neighbours."""
     ones = np.ones(len(rows.indices), np.int32)
     return sp.csr_array((ones, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, n_samples))

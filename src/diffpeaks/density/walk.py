@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import check_positive, n_threads
 from diffpeaks._native import n_sending_parts, send_mass, weigh_rows
 from diffpeaks.graph import NeighborGraph, csr
-from diffpeaks.neighbors.contract import Neighbors
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import stage
 
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
@@ -107,7 +107,7 @@ def walk_on(
 
 
 def row_weights(
-    rows: NeighborGraph | Neighbors,
+    rows: NeighborGraph | RaggedRows,
     kernel: Kernel,
     bandwidth: Bandwidth,
     masses: NDArray[np.float64] | None = None,
@@ -158,7 +158,7 @@ def weight_blocks(
         owners = np.repeat(np.arange(rows.start, rows.stop), lengths)
         indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
         origin = bandwidth.origin[rows] if isinstance(bandwidth.origin, np.ndarray) else bandwidth.origin
-        block = Neighbors(indptr, graph.indices[entries], graph.distances[entries])
+        block = RaggedRows(indptr, graph.indices[entries], graph.distances[entries])
         weights, _ = row_weights(block, kernel, Bandwidth(origin, bandwidth.target))
         yield rows, entries, owners, weights
 

@@ -10,7 +10,7 @@ from diffpeaks._native import merge_ranked
 from diffpeaks.forest.peaks import PeakForest, denser_neighbors, density_order, prominence_of, rank_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors.contract import Neighbors
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 
 class RankedLinks:
@@ -40,7 +40,7 @@ class RankedLinks:
         sorted_first = np.argsort(key)
         sorted_first = sorted_first[(lower != upper)[sorted_first]]  # without the samples themselves
         counts = np.bincount(lower[sorted_first], minlength=graph.n_samples)
-        self._links = Neighbors(offsets(counts), upper[sorted_first], graph.distances[sorted_first])
+        self._links = RaggedRows(offsets(counts), upper[sorted_first], graph.distances[sorted_first])
 
     def forest(self, max_link: float = np.inf) -> PeakForest:
         """What `peak_forest` makes of the graph with that `max_link`."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from diffpeaks._base.validation import check_finite, check_given, check_memory_limit, n_threads
+from diffpeaks._base.validation import check_given, check_memory_limit, n_threads
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.cell_search import ApproximateSearch
-from diffpeaks.neighbors.choice import check_search
+from diffpeaks.neighbors.cells.approximate import ApproximateSearch
+from diffpeaks.neighbors.choice import check_features, check_points, is_precomputed, searchable, space_of
+from diffpeaks.neighbors.given_graph import GivenGraph
 from diffpeaks.neighbors.index import graph_from_index
-from diffpeaks.neighbors.points import GivenGraph, PointSet
-from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
-from diffpeaks.neighbors.spaces import space_of
-from diffpeaks.progress import Callback, reported, stage
+from diffpeaks.neighbors.points import PointSet
+from diffpeaks.neighbors.precomputed import graph_from_tables
+from diffpeaks.progress import Callback, reported
 
 __all__ = [
     "ApproximateSearch",
@@ -24,7 +23,6 @@ __all__ = [
     "PointSet",
     "check_features",
     "graph_from_tables",
-    "is_precomputed",
     "neighbor_graph",
     "searchable",
 ]
@@ -90,15 +88,28 @@ def neighbor_graph(
     [0, 1, 1, 0, 2, 1]
     """
     with reported(verbose, callback):
+        X = _checked(X)
         if not isinstance(search, (str, ApproximateSearch)):
             _check_takes_index(search, metric, memory_limit)
-            X = _checked_points(X, metric)
+            check_points(X, metric)
             space = space_of(X, metric, metric_params)
             return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
         points = searchable(X, metric, search, n_jobs, metric_params, memory_limit, n_neighbors)
         if n_neighbors is None and radius is None and isinstance(points, PointSet):
             raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
         return points.graph(n_neighbors, radius)
+
+
+def _checked(X: Any) -> Any:
+    """X as `searchable` takes it: tables of neighbours as a graph, anything else as floats."""
+    if isinstance(X, tuple):
+        X = graph_from_tables(X)
+    if isinstance(X, NeighborGraph):
+        return X
+    check_given(X)
+    return check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
+    )
 
 
 def _check_takes_index(index: Any, metric: Any, memory_limit: int | None) -> None:
@@ -109,52 +120,3 @@ def _check_takes_index(index: Any, metric: Any, memory_limit: int | None) -> Non
             f"memory_limit={memory_limit} cannot bind search={index!r}, an index with its own memory; "
             "use memory_limit=None, or search='cells' or 'brute'"
         )
-
-
-def is_precomputed(metric: Any) -> bool:
-    return isinstance(metric, str) and metric == "precomputed"
-
-
-def check_features(X: Any, metric: Any) -> None:
-    """Refuse NaN and infinity, unless the metric has a meaning for NaN."""
-    if not (isinstance(metric, str) and metric == "nan_euclidean"):
-        check_finite(X)
-
-
-@stage("points")
-def searchable(
-    X: Any,
-    metric: Any = "euclidean",
-    search: Any = "auto",
-    n_jobs: int | None = None,
-    metric_params: dict[str, Any] | None = None,
-    memory_limit: int | None = None,
-    n_neighbors: int | None = None,
-) -> PointSet | GivenGraph:
-    """X with its metric and search, checked; with a limit of memory, `n_neighbors` are sought at most."""
-    memory_limit = check_memory_limit(memory_limit)
-    X = graph_from_tables(X)
-    check_search(search)
-    if is_precomputed(metric):
-        if metric_params:
-            raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
-        if search not in ("auto", "exact", "brute"):
-            raise ValueError(f"search={search!r} needs points, not distances; use 'auto' or 'brute'")
-        if isinstance(X, NeighborGraph) or sp.issparse(X):
-            if memory_limit is not None:
-                raise ValueError(f"memory_limit={memory_limit} has no effect: in a graph nothing is searched")
-            return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X))
-        return PointSet(space_from_matrix(X), "brute", n_jobs, memory_limit, n_neighbors)
-    X = _checked_points(X, metric)
-    return PointSet(space_of(X, metric, metric_params), search, n_jobs, memory_limit, n_neighbors)
-
-
-def _checked_points(X: Any, metric: Any) -> Any:
-    if isinstance(X, NeighborGraph):
-        raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
-    check_given(X)
-    X = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
-    )
-    check_features(X, metric)
-    return X

@@ -14,16 +14,8 @@ from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import keep_nearest
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.contract import (
-    ROUNDING,
-    ExactSearch,
-    Neighbors,
-    Space,
-    at_most,
-    can_join,
-    concatenated,
-    first_of_rows,
-)
+from diffpeaks.neighbors.contract import ROUNDING, ExactSearch, Space
+from diffpeaks.neighbors.ragged_rows import RaggedRows, at_most, concatenated, first_of_rows
 from diffpeaks.progress import stage
 
 _BLOCK_BYTES = 1 << 29  # of all threads together
@@ -50,7 +42,7 @@ def bytes_for_points(space: Space, n_points: int, n_threads: int) -> int:
         return 0  # they are distances themselves
     n_values = values_each(space) * (3 if sp.issparse(space.points) else 1)  # with places
     distinct = 64 + np.dtype(space.dtype).itemsize * n_values  # which of them differ, and those alone
-    if can_join(space) or sp.issparse(space.points):
+    if space.can_join or sp.issparse(space.points):
         return n_points * (distinct + 8 * (n_values + 2))
     return n_points * (distinct + n_threads * 64 * n_values)  # scikit-learn copies what it compares
 
@@ -67,15 +59,18 @@ class BruteSearch(ExactSearch):
     def __init__(self, space: Space, n_threads: int, block_bytes: int = _BLOCK_BYTES) -> None:
         self.space, self.n_threads = space, n_threads
         self._block_bytes = min(block_bytes, _BLOCK_BYTES)
-        self._locations = space.locations()
-        distinct = self._locations.all_distinct
-        self._distinct = space if distinct else space.restricted(self._locations.representatives)
+        self._duplicates = space.duplicates(n_threads)
+        distinct = self._duplicates.all_distinct
+        self._distinct = space if distinct else space.restricted(self._duplicates.representatives)
 
-    def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
-        n_locations = self._locations.n_locations
-        n_nearest = min(n_neighbors, n_locations)
+    def moved(self, space: Space) -> BruteSearch:
+        return BruteSearch(space, self.n_threads, self._block_bytes)
+
+    def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
+        n_distinct = self._duplicates.n_distinct
+        n_nearest = min(n_neighbors, n_distinct)
         # the n-th smallest of every stride-th column bounds the n-th smallest of all
-        stride = max(1, n_locations // (_SUBSET * n_nearest))
+        stride = max(1, n_distinct // (_SUBSET * n_nearest))
 
         indices = np.empty((queries.shape[0], n_neighbors), np.int32)
         distances = np.empty((queries.shape[0], n_neighbors), self.space.dtype)
@@ -86,7 +81,7 @@ class BruteSearch(ExactSearch):
             subset = np.partition(values[:, ::stride], n_nearest - 1, axis=1)
             near = values <= subset[:, n_nearest - 1 : n_nearest] + 2 * slack
             rows = _kept_nearest(_candidates(values, near), slack, n_nearest)
-            rows = self.space.settle(block, self._locations.points_at(rows, n_neighbors), 1)
+            rows = self.space.settle(block, self._duplicates.points_at(rows, n_neighbors), 1)
             rows = first_of_rows(rows, n_neighbors)
             indices[part] = rows.indices.reshape(-1, n_neighbors)
             distances[part] = rows.distances.reshape(-1, n_neighbors)
@@ -95,26 +90,26 @@ class BruteSearch(ExactSearch):
             for n_asked, _ in self._in_blocks(queries.shape[0], select):
                 done(n_asked)
         indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_neighbors
-        return Neighbors(indptr, indices.ravel(), distances.ravel())
+        return RaggedRows(indptr, indices.ravel(), distances.ravel())
 
-    def within(self, queries: Any, radius: float) -> Neighbors:
+    def within(self, queries: Any, radius: float) -> RaggedRows:
         return self._at_most(self._distinct, queries, np.broadcast_to(radius, self.space.points.shape[0]))
 
-    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> RaggedRows:
         return self._at_most(self._distinct.reversed(), queries, reach)
 
-    def _at_most(self, distinct: Space, queries: Any, reach: NDArray[Any]) -> Neighbors:
-        farthest = self._locations.largest(reach.astype(np.float64))
+    def _at_most(self, distinct: Space, queries: Any, reach: NDArray[Any]) -> RaggedRows:
+        farthest = self._duplicates.largest(reach.astype(np.float64))
         limit = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
 
-        def select(part: slice) -> Neighbors:
+        def select(part: slice) -> RaggedRows:
             block = queries[part]
             values, slack = distinct.block(block)
-            rows = self._locations.points_at(_candidates(values, values <= limit + slack))
+            rows = self._duplicates.points_at(_candidates(values, values <= limit + slack))
             rows = self.space.settle(block, rows, 1)
             return at_most(rows, reach[rows.indices])
 
-        parts: list[Neighbors] = []
+        parts: list[RaggedRows] = []
         n_entries = 0
         with stage("neighbours", queries.shape[0]) as done:
             for n_asked, rows in self._in_blocks(queries.shape[0], select):
@@ -126,7 +121,7 @@ class BruteSearch(ExactSearch):
 
     def _in_blocks(self, n_queries: int, select: Callable[[slice], Answer]) -> Iterator[tuple[int, Answer]]:
         """The answers for blocks of queries, in their order, each with the size of its block."""
-        each = bytes_for_query(self.space, self._locations.n_locations)
+        each = bytes_for_query(self.space, self._duplicates.n_distinct)
         step = max(1, self._block_bytes // (self.n_threads * each))
         starts = range(0, max(n_queries, 1), step)
         blocks = [slice(first, min(first + step, n_queries)) for first in starts]
@@ -136,14 +131,14 @@ class BruteSearch(ExactSearch):
             yield from zip(sizes, pool.map(select, blocks), strict=True)
 
 
-def _candidates(values: NDArray[Any], near: NDArray[np.bool_]) -> Neighbors:
+def _candidates(values: NDArray[Any], near: NDArray[np.bool_]) -> RaggedRows:
     """The marked entries of a block as rows."""
     marked = np.flatnonzero(near.ravel())
     indices = (marked % values.shape[1]).astype(np.int32)
-    return Neighbors(offsets(near.sum(axis=1)), indices, values.ravel()[marked])
+    return RaggedRows(offsets(near.sum(axis=1)), indices, values.ravel()[marked])
 
 
-def _kept_nearest(rows: Neighbors, slack: Any, n_nearest: int) -> Neighbors:
+def _kept_nearest(rows: RaggedRows, slack: Any, n_nearest: int) -> RaggedRows:
     """Rows without the entries that are proved to lie behind the `n_nearest` nearest."""
     n_rows = len(rows.indptr) - 1
     kept = np.empty(n_rows, np.int64)
@@ -151,4 +146,4 @@ def _kept_nearest(rows: Neighbors, slack: Any, n_nearest: int) -> Neighbors:
     keep_nearest(rows.indptr, rows.indices, rows.distances, row_slack, n_nearest, kept)
     last = np.repeat(rows.indptr[:-1] + kept, np.diff(rows.indptr))
     inside = np.arange(len(rows.indices)) < last
-    return Neighbors(offsets(kept), rows.indices[inside], rows.distances[inside])
+    return RaggedRows(offsets(kept), rows.indices[inside], rows.distances[inside])

@@ -1,20 +1,75 @@
-"""Which search: the one that was asked for by name, or the one that suits the space."""
+"""The one decision: from points, a metric and what was asked for to points with their search."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import scipy.sparse as sp
+
+from diffpeaks._base.validation import check_finite, check_memory_limit, n_threads
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.brute import BruteSearch
-from diffpeaks.neighbors.cell_search import ApproximateSearch, CellSearch
-from diffpeaks.neighbors.contract import Search, Space, can_join
-from diffpeaks.neighbors.limited import limited_search
+from diffpeaks.neighbors.cells.approximate import ApproximateSearch
+from diffpeaks.neighbors.cells.search import CellSearch
+from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
+from diffpeaks.neighbors.euclidean import EuclideanSpace
+from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.memory.limited import limited_search
+from diffpeaks.neighbors.metric_params import checked_metric
+from diffpeaks.neighbors.points import PointSet
+from diffpeaks.neighbors.precomputed import graph_from_sparse, space_from_matrix
+from diffpeaks.neighbors.spaces import MetricSpace, NanEuclideanSpace
 from diffpeaks.neighbors.trees import TreeSearch
+from diffpeaks.progress import stage
 
 SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "cells": CellSearch, "brute": BruteSearch}
 CHOICES = ("auto", "exact", "approximate", *SEARCHES)
 # Multiplications of all pairs up to which "auto" stays exact: some seconds on two cores. It depends on
 # the data alone, so that the same data get the same graph on every machine.
 AFFORDABLE = 2.0**40
+
+
+@stage("points")
+def searchable(
+    X: Any,
+    metric: Any = "euclidean",
+    search: Any = "auto",
+    n_jobs: int | None = None,
+    metric_params: dict[str, Any] | None = None,
+    memory_limit: int | None = None,
+    n_neighbors: int | None = None,
+) -> PointSet | GivenGraph:
+    """X, an array of floats or a graph, with its metric and search.
+
+    With a limit of memory, `n_neighbors` are sought at most.
+    """
+    if memory_limit is not None:
+        memory_limit = check_memory_limit(memory_limit)
+    check_search(search)
+    choice = Choice(search, n_jobs, n_threads(n_jobs), memory_limit, n_neighbors or 1)
+    if is_precomputed(metric):
+        return _of_distances(X, metric_params, choice)
+    check_points(X, metric)
+    return choice.points(space_of(X, metric, metric_params))
+
+
+def is_precomputed(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def check_points(X: Any, metric: Any) -> None:
+    """Refuse a graph in the place of points, and points without a distance."""
+    if isinstance(X, NeighborGraph):
+        raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
+    check_features(X, metric)
+
+
+def check_features(X: Any, metric: Any) -> None:
+    """Refuse NaN and infinity, unless the metric has a meaning for NaN."""
+    if not (isinstance(metric, str) and metric == "nan_euclidean"):
+        check_finite(X)
 
 
 def check_search(search: Any) -> None:
@@ -25,36 +80,72 @@ def check_search(search: Any) -> None:
         )
 
 
-def search_for(
-    search: Any, space: Space, n_threads: int, memory_limit: int | None = None, n_neighbors: int = 1
-) -> Search:
-    """A search in the space, as named or as the space suggests; a limit must know how many are sought."""
-    make = _chosen(search, space)
-    if memory_limit is None:
-        return make(space, n_threads)
-    return limited_search(make, space, n_threads, memory_limit, n_neighbors)
+def space_of(X: Any, metric: Any, params: dict[str, Any] | None = None) -> Space:
+    """The space for a metric by name or callable."""
+    if params is not None or not _is_euclidean(metric):
+        metric, params = checked_metric(metric, params, sparse=sp.issparse(X))
+    if _is_euclidean(metric):
+        return EuclideanSpace(X, metric)
+    if isinstance(metric, str) and metric == "nan_euclidean":
+        return NanEuclideanSpace(X)
+    return MetricSpace(X, metric, params or {})
 
 
-def _chosen(search: Any, space: Space) -> Any:
-    """The class of a search, or an ApproximateSearch, which makes one."""
-    if search == "auto":
+def _is_euclidean(metric: Any) -> bool:
+    return isinstance(metric, str) and metric in EUCLIDEAN_METRICS
+
+
+def _of_distances(X: Any, metric_params: Any, choice: Choice) -> PointSet | GivenGraph:
+    """Distances that the user brought: a graph of some, or a matrix of all."""
+    if metric_params:
+        raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
+    if choice.asked not in ("auto", "exact", "brute"):
+        raise ValueError(f"search={choice.asked!r} needs points, not distances; use 'auto' or 'brute'")
+    if not isinstance(X, NeighborGraph) and not sp.issparse(X):
+        return choice.points(space_from_matrix(X))
+    if choice.memory_limit is not None:
+        raise ValueError(f"memory_limit={choice.memory_limit} has no effect: in a graph nothing is searched")
+    return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which search points get: the one that was asked for, or the one that suits their space."""
+
+    asked: Any
+    n_jobs: int | None
+    n_threads: int
+    memory_limit: int | None = None
+    n_neighbors: int = 1  # that are sought at most, where memory is limited
+
+    def points(self, space: Space) -> PointSet:
+        """The points of a space with their search."""
+        return PointSet(space, self.search(space), self)
+
+    def search(self, space: Space) -> Search:
+        make = self._kind(space)
+        if self.memory_limit is None:
+            search: Search = make(space, self.n_threads)
+            return search
+        return limited_search(make, space, self.n_threads, self.memory_limit, self.n_neighbors)
+
+    def _kind(self, space: Space) -> Any:
+        """The class of a search, or an ApproximateSearch, which makes one."""
+        if self.asked in SEARCHES:
+            return SEARCHES[self.asked]
         exact = _exact(space)
-        search = exact if exact is not CellSearch or _affordable(space) else ApproximateSearch()
-    elif search == "exact":
-        search = _exact(space)
-    elif search == "approximate":
-        search = ApproximateSearch()
-    if isinstance(search, ApproximateSearch) and _exact(space) is TreeSearch:
-        search = TreeSearch  # which finds them all, and sooner
-    return SEARCHES.get(search, search)
+        if self.asked == "exact" or exact is TreeSearch:  # which finds them all, and sooner
+            return exact
+        if self.asked == "auto":
+            return exact if exact is not CellSearch or _affordable(space) else ApproximateSearch()
+        return ApproximateSearch() if self.asked == "approximate" else self.asked
 
 
 def _exact(space: Space) -> type[Search]:
     """The fastest exact search."""
-    n_samples, n_features = space.points.shape
-    if space.minkowski_order is not None and prefers_tree(n_samples, n_features):
+    if space.minkowski_order is not None and prefers_tree(*space.points.shape):
         return TreeSearch
-    return CellSearch if can_join(space) else BruteSearch
+    return CellSearch if space.can_join else BruteSearch
 
 
 def prefers_tree(n_samples: int, n_features: int) -> bool:

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.graph.rows import offsets
-
 if TYPE_CHECKING:
-    from diffpeaks.neighbors.locations import Locations
+    from diffpeaks.neighbors.duplicates import Duplicates
+    from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 # Relative difference below which two computations of one distance may disagree.
 ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
-
-_PAIR_BLOCK_VALUES = 1 << 22
-
-
-class Neighbors(NamedTuple):
-    """Points for each query as flat rows.
-
-    What a search returns is sorted by (distance, index). Candidates on their way there are not, and
-    their distances are those that selected them, until a space has settled them.
-    """
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    distances: NDArray[Any]
 
 
 class Measure(NamedTuple):
@@ -55,6 +39,7 @@ class Space(Protocol):
     points: Any
     dtype: Any
     minkowski_order: float | None  # the p of a metric that a kd-tree understands
+    can_join: bool  # whether distances are those of dense points in Euclidean space, or functions of these
     settles_pairs: bool  # whether `settle` computes distances; if not, it keeps those of the candidates
     divisible: bool  # whether queries can be compared with some of the points as with all
     copied_bytes: int  # what the points take beside those that were given
@@ -66,8 +51,8 @@ class Space(Protocol):
     def queries(self, X: Any) -> Any:
         """Queries in the form that `block` and `settle` take."""
 
-    def locations(self) -> Locations:
-        """The points grouped by where they lie."""
+    def duplicates(self, n_threads: int) -> Duplicates:
+        """Which points coincide; found once."""
 
     def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
         """Which queries equal the points of the numbers `first`, `first` + 1, ..."""
@@ -87,7 +72,7 @@ class Space(Protocol):
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         """Distances from some of the points to some of the points."""
 
-    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+    def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:
         """The same rows with final distances, in the order (distance, index)."""
 
 
@@ -104,36 +89,38 @@ class Search(Protocol):
       where these differ from those in the other direction.
     - A query that is one of the points finds itself like any other point. Putting it first in its
       own row is the graph builder's work, not the search's.
-    - `recall` is the share of nearest neighbours of the points themselves that `nearest` finds, and half
-      the width of its 95% interval: 1 and 0 for every search but the approximate one.
+    - A search that is not `exact` has a `recall`: the share of nearest neighbours of the points themselves
+      that `nearest` finds, and half the width of its 95% interval.
+    - `moved` is the same search of the same points after they were moved a little; it finds what a search
+      from nothing finds, or as large a share, and may start from what this one knows.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
     - The number of threads changes nothing but the time.
     """
 
     name: str
+    exact: bool
     space: Space
 
     def __init__(self, space: Space, n_threads: int) -> None: ...
 
-    def nearest(self, queries: Any, n_neighbors: int) -> Neighbors: ...
+    def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows: ...
 
-    def within(self, queries: Any, radius: float) -> Neighbors: ...
+    def within(self, queries: Any, radius: float) -> RaggedRows: ...
 
-    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors: ...
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> RaggedRows: ...
 
     def recall(self, n_neighbors: int) -> tuple[float, float]: ...
 
+    def moved(self, space: Space) -> Search: ...
+
 
 class ExactSearch:
-    """What a search that finds every neighbour says of its recall."""
+    """What searches share that find every neighbour."""
+
+    exact = True
 
     def recall(self, n_neighbors: int) -> tuple[float, float]:
         return 1.0, 0.0
-
-
-def can_join(space: Space) -> bool:
-    """Whether distances are those of dense points in Euclidean space, or functions of these."""
-    return space.measure is not None and space.minkowski_order == 2
 
 
 def like(points: Any, X: Any) -> Any:
@@ -143,100 +130,14 @@ def like(points: Any, X: Any) -> Any:
     return (X.toarray() if sp.issparse(X) else X).astype(points.dtype, copy=False)
 
 
-def copied_bytes(points: Any, X: Any) -> int:
-    """What points take that were made of X; nothing if they are X."""
-    if points is X:
-        return 0
-    return (
-        sum(values.nbytes for values in (points.data, points.indices, points.indptr))
-        if sp.issparse(points)
-        else points.nbytes
-    )
+def copied_bytes(points: Any) -> int:
+    """What points take that are no part of those given."""
+    if sp.issparse(points):
+        return sum(values.nbytes for values in (points.data, points.indices, points.indptr))
+    return int(points.nbytes)
 
 
 def check_representable(distances: NDArray[Any]) -> None:
     """Refuse distances that a float cannot hold."""
     if not np.isfinite(distances).all():
         raise ValueError("a difference of two values is too large for a float; rescale X")
-
-
-def pair_blocks(rows: Neighbors, values_each: int) -> Iterator[tuple[slice, Any, Any]]:
-    """Blocks of pairs (entries, queries, points) whose coordinates stay small in memory."""
-    owners = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
-    step = max(1, _PAIR_BLOCK_VALUES // max(1, values_each))
-    for first in range(0, len(owners), step):
-        part = slice(first, first + step)
-        yield part, owners[part], rows.indices[part]
-
-
-def concatenated(parts: list[Neighbors]) -> Neighbors:
-    """Rows of consecutive blocks of queries as one; the parts are given up on the way."""
-    if len(parts) == 1:
-        return parts[0]
-    indptr = offsets(np.concatenate([np.diff(part.indptr) for part in parts]))
-    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], parts[0].distances.dtype)
-    last = len(indices)
-    while parts:
-        part = parts.pop()
-        first = last - len(part.indices)
-        indices[first:last], distances[first:last] = part.indices, part.distances
-        last = first
-    return Neighbors(indptr, indices, distances)
-
-
-def scattered(answers: list[tuple[NDArray[Any], Neighbors]], n_rows: int, dtype: Any) -> Neighbors:
-    """Rows that were found in parts, each with the places of its rows; the parts are given up on the way."""
-    lengths = np.zeros(n_rows, np.int64)
-    for which, rows in answers:
-        lengths[which] = np.diff(rows.indptr)
-    indptr = offsets(lengths)
-    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
-    while answers:
-        which, rows = answers.pop()
-        places = np.arange(len(rows.indices)) + np.repeat(indptr[which] - rows.indptr[:-1], lengths[which])
-        indices[places], distances[places] = rows.indices, rows.distances
-    return Neighbors(indptr, indices, distances)
-
-
-def first_of_rows(rows: Neighbors, n_neighbors: int) -> Neighbors:
-    """Only the first `n_neighbors` of each row; every row must hold as many."""
-    starts = rows.indptr[:-1]
-    if np.any(np.diff(rows.indptr) < n_neighbors):
-        raise ValueError(f"a search found fewer than n_neighbors={n_neighbors} points for some query")
-    if len(rows.indices) == len(starts) * n_neighbors:
-        return rows
-    keep = (starts[:, None] + np.arange(n_neighbors)).ravel()
-    indptr = np.arange(len(starts) + 1, dtype=np.int64) * n_neighbors
-    return Neighbors(indptr, rows.indices[keep], rows.distances[keep])
-
-
-def leading(rows: Neighbors, which: NDArray[Any], lengths: NDArray[np.int64]) -> Neighbors:
-    """Some of the rows, and of each as many entries as its length says."""
-    indptr = offsets(lengths)
-    keep = np.arange(indptr[-1]) + np.repeat(rows.indptr[which] - indptr[:-1], lengths)
-    return Neighbors(indptr, rows.indices[keep], rows.distances[keep])
-
-
-def at_most(rows: Neighbors, limit: Any) -> Neighbors:
-    """Only entries at distance `limit` or less, one limit for all or one for each entry."""
-    inside = rows.distances <= np.atleast_1d(limit)  # an array, so that no limit is rounded to float32
-    kept = offsets(inside)
-    return Neighbors(kept[rows.indptr], rows.indices[inside], rows.distances[inside])
-
-
-def with_rows(rows: Neighbors, which: NDArray[Any], replacement: Neighbors) -> Neighbors:
-    """`rows` with some of them replaced."""
-    replaced = np.zeros(len(rows.indptr) - 1, bool)
-    replaced[which] = True
-    lengths = np.diff(rows.indptr)
-    kept_entries = np.repeat(~replaced, lengths)
-    lengths[which] = np.diff(replacement.indptr)
-    indptr = offsets(lengths)
-    from_replacement = np.repeat(replaced, lengths)
-    indices = np.empty(indptr[-1], np.int32)
-    distances = np.empty(indptr[-1], rows.distances.dtype)
-    indices[from_replacement] = replacement.indices
-    indices[~from_replacement] = rows.indices[kept_entries]
-    distances[from_replacement] = replacement.distances
-    distances[~from_replacement] = rows.distances[kept_entries]
-    return Neighbors(indptr, indices, distances)

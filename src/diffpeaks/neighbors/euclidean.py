@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_scale, some_of
 from diffpeaks._native import pair_distances, sort_rows
-from diffpeaks.neighbors.contract import Measure, Neighbors, copied_bytes, like, pair_blocks
-from diffpeaks.neighbors.locations import Locations, equal_rows
+from diffpeaks.neighbors.contract import Measure, copied_bytes, like
+from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
+from diffpeaks.neighbors.ragged_rows import RaggedRows, pair_blocks
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
 _BLOCK_VALUES = 1 << 17
@@ -36,12 +37,14 @@ class EuclideanSpace:
         """With `are_directions` X is what another such space had as points."""
         self.metric = metric
         self.dtype = X.dtype
-        self.minkowski_order = None if sp.issparse(X) else 2.0
+        self.can_join = not sp.issparse(X)
+        self.minkowski_order = 2.0 if self.can_join else None
         self.measure = _measure(metric, X.dtype)
         self.points = X if are_directions else self._directions(X)
-        self.copied_bytes = copied_bytes(self.points, X)
+        self.copied_bytes = 0 if self.points is X else copied_bytes(self.points)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
+        self._duplicates: Duplicates | None = None
 
     @property
     def _stored_dtype(self) -> Any:
@@ -56,15 +59,17 @@ class EuclideanSpace:
     def queries(self, X: Any) -> Any:
         return self._directions(like(self.points, X))
 
-    def locations(self) -> Locations:
-        return Locations.of(self.points)
+    def duplicates(self, n_threads: int) -> Duplicates:
+        if self._duplicates is None:
+            self._duplicates = Duplicates.of(self.points, n_threads)
+        return self._duplicates
 
     def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
         return equal_rows(queries, self.points[first : first + queries.shape[0]])
 
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
-        part.points, part._centered = self.points[which], {}
+        part.points, part._centered, part._duplicates = self.points[which], {}, None
         part.__dict__.pop("_center", None)
         return part
 
@@ -128,15 +133,15 @@ class EuclideanSpace:
 
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         indptr = np.arange(len(first) + 1, dtype=np.int64) * len(second)
-        rows = Neighbors(indptr, np.tile(second.astype(np.int32), len(first)), np.empty(0))
+        rows = RaggedRows(indptr, np.tile(second.astype(np.int32), len(first)), np.empty(0))
         return self._pairs(self.points[first], rows, 1).reshape(len(first), len(second))
 
-    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+    def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:
         distances = self._pairs(queries, rows, n_threads)
         sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
 
-    def _pairs(self, queries: Any, rows: Neighbors, n_threads: int) -> NDArray[Any]:
+    def _pairs(self, queries: Any, rows: RaggedRows, n_threads: int) -> NDArray[Any]:
         if sp.issparse(self.points):
             return _sparse_pairs(queries, self.points, rows, self.measure, self.dtype)
         distances = np.empty(len(rows.indices), self.dtype)
@@ -208,7 +213,7 @@ def squared_norms(X: Any) -> NDArray[np.float64]:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def _sparse_pairs(queries: Any, points: Any, rows: Neighbors, measure: Measure, dtype: Any) -> NDArray[Any]:
+def _sparse_pairs(queries: Any, points: Any, rows: RaggedRows, measure: Measure, dtype: Any) -> NDArray[Any]:
     sums = np.empty(len(rows.indices))
     for part, query, point in pair_blocks(rows, points.nnz // points.shape[0]):
         difference = queries[query].astype(np.float64) - points[point].astype(np.float64)

@@ -16,7 +16,8 @@ from diffpeaks._base.frozen import freeze
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, some_of
 from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.contract import Neighbors, Space
+from diffpeaks.neighbors.contract import Space
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import stage
 
 _BLOCK_ENTRIES = 1 << 22
@@ -41,7 +42,7 @@ def graph_from_index(
     check_graph_size(n_samples, n_samples * n_neighbors)
     indices = _proposals(ask, name, X, n_neighbors)
     indptr = np.arange(n_samples + 1, dtype=np.int64) * n_neighbors
-    unmeasured = Neighbors(indptr, indices.ravel(), np.broadcast_to(0.0, indices.size))
+    unmeasured = RaggedRows(indptr, indices.ravel(), np.broadcast_to(0.0, indices.size))
     rows = space.settle(space.points, unmeasured, n_threads)
     _check_found_themselves(rows, name)
     move_self_first(*rows, n_threads)
@@ -158,7 +159,7 @@ def _too_few(name: str, row: int, n_neighbors: int, why: str) -> str:
     )
 
 
-def _check_found_themselves(rows: Neighbors, name: str) -> None:
+def _check_found_themselves(rows: RaggedRows, name: str) -> None:
     """Refuse an index of other points: those of X lie nowhere near what it returns for them."""
     nearest = rows.indptr[:-1]  # rows are sorted: whoever found itself or a duplicate has it first
     there = rows.distances[nearest] == 0

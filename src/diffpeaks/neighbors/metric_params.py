@@ -21,10 +21,13 @@ _ALIASES = {"infinity": "chebyshev", "p": "minkowski"}
 _SPARSE = {*EUCLIDEAN_METRICS, "manhattan", "cityblock", "l1"}
 
 
-def checked_metric(metric: Any, params: dict[str, Any], sparse: bool) -> Any:
-    """The metric under its common name; `params` lose what that name already says."""
+def checked_metric(metric: Any, params: dict[str, Any] | None, sparse: bool) -> tuple[Any, dict[str, Any]]:
+    """The metric under its common name, and its parameters without what that name already says."""
+    if params is not None and not isinstance(params, dict):
+        raise TypeError(f"metric_params must be a dict of arguments of the metric, got {params!r}")
+    params = dict(params or {})
     if callable(metric):
-        return metric
+        return metric, params
     if not isinstance(metric, str):
         raise TypeError(
             f"metric must be the name of a metric or a callable, got {metric!r}; see neighbor_graph"
@@ -34,13 +37,12 @@ def checked_metric(metric: Any, params: dict[str, Any], sparse: bool) -> Any:
         _check_known(metric)
     _check_params(metric, params)
     if metric == "minkowski" and params.get("p", 2) == 2 and params.get("w") is None:
-        metric = "euclidean"
-        params.clear()
+        metric, params = "euclidean", {}
     if sparse and metric not in _SPARSE:
         raise ValueError(
             f"metric={metric!r} takes no sparse matrix, only {sorted(_SPARSE)} do; use X.toarray()"
         )
-    return metric
+    return metric, params
 
 
 def _check_known(metric: str) -> None:

@@ -1,67 +1,56 @@
-"""Points that can be searched, or a graph that stands for them: what the estimators ask."""
+"""Points that can be searched: what the estimators ask."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.frozen import freeze
-from diffpeaks._base.validation import (
-    check_graph_size,
-    check_n_neighbors,
-    check_radius,
-    n_threads,
-)
+from diffpeaks._base.validation import check_graph_size, check_n_neighbors, check_radius
 from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.choice import search_for
-from diffpeaks.neighbors.contract import Neighbors, Space, can_join, with_rows
+from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.ragged_rows import RaggedRows, with_rows
 from diffpeaks.progress import stage
+
+if TYPE_CHECKING:
+    from diffpeaks.neighbors.choice import Choice
 
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
 
 class PointSet:
-    """Points in a space, with the search that was chosen for them."""
+    """Points in a space, with the search that was chosen for them.
 
-    def __init__(
-        self,
-        space: Space,
-        search: Any,
-        n_jobs: int | None,
-        memory_limit: int | None = None,
-        n_neighbors: int | None = None,
-    ) -> None:
-        """With a limit of memory, `n_neighbors` are sought at most."""
-        self.space = space
+    Attributes
+    ----------
+    can_move : bool
+        Whether means of points are points: in Euclidean space, where they are dense.
+    degree : int
+        The power of a length that distances are: 2 where they are squares, as of directions.
+    """
+
+    def __init__(self, space: Space, search: Search, choice: Choice) -> None:
+        """`choice` is how the search was chosen, and will be for some of the points."""
+        self.space, self.search, self._choice = space, search, choice
         self.n_samples: int = space.points.shape[0]
-        self.n_jobs, self.n_threads = n_jobs, n_threads(n_jobs)
-        self._asked = search
-        self.search = search_for(search, space, self.n_threads, memory_limit, n_neighbors or 1)
+        self.n_jobs, self.n_threads = choice.n_jobs, choice.n_threads
+        self.can_move = space.can_join
+        self.degree = 2 if space.measure is not None and space.measure.squared else 1
 
     def restricted(self, which: NDArray[Any]) -> PointSet:
         """Some of the points, searched in the way that was asked for."""
-        return PointSet(self.space.restricted(which), self._asked, self.n_jobs)
-
-    @property
-    def can_move(self) -> bool:
-        """Whether means of points are points: in Euclidean space, where they are dense."""
-        return can_join(self.space)
+        return self._choice.points(self.space.restricted(which))
 
     def moved(self, points: NDArray[Any]) -> PointSet:
-        """Other points under the same metric, searched in the way that was asked for."""
-        space: Any = self.space
-        return PointSet(space.moved(points), self._asked, self.n_jobs)
-
-    @property
-    def degree(self) -> int:
-        """The power of a length that distances are: 2 where they are squares, as of directions."""
-        measure = self.space.measure
-        return 2 if measure is not None and measure.squared else 1
+        """Points that were moved a little, under the same metric; their search starts from this one's."""
+        here: Any = self.space
+        space = here.moved(points)
+        return PointSet(space, self.search.moved(space), self._choice)
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
@@ -73,11 +62,12 @@ class PointSet:
         if radius is None:
             rows = self.search.nearest(self.space.points, int(n_neighbors or 0))
             complete = np.inf if n_neighbors == self.n_samples else 0.0
-            recall, recall_error = self.search.recall(int(n_neighbors or 0))
         else:
             rows = self._balls(self.space.points, check_radius(radius), n_neighbors or 0)
             complete = float(radius)
-            recall, recall_error = 1.0, 0.0  # balls are exact, and so are the rows that go on beyond them
+        # balls are exact, and so are the rows that go on beyond them
+        exact = self.search.exact or radius is not None
+        recall, recall_error = (1.0, 0.0) if exact else self.search.recall(int(n_neighbors or 0))
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         if radius is not None and lost >= 0:
             raise ValueError(
@@ -88,7 +78,7 @@ class PointSet:
             freeze(values)
         return NeighborGraph(*rows, n_neighbors, complete, self.search.name, recall, recall_error)
 
-    def _balls(self, queries: Any, radius: float, n_neighbors: int) -> Neighbors:
+    def _balls(self, queries: Any, radius: float, n_neighbors: int) -> RaggedRows:
         """All points within the radius; rows with fewer than `n_neighbors` go on to as many."""
         rows = self.search.within(queries, radius)
         short = np.flatnonzero(np.diff(rows.indptr) < n_neighbors)
@@ -108,15 +98,15 @@ class PointSet:
         same[:n_compared] = self.space.same(queries[:n_compared], first)
         return same
 
-    def nearest_to(self, X: Any, n_neighbors: int) -> Neighbors:
+    def nearest_to(self, X: Any, n_neighbors: int) -> RaggedRows:
         """The nearest points of each new sample."""
         return self.search.nearest(self.space.queries(X), n_neighbors)
 
-    def within_of(self, X: Any, radius: float, at_least: int = 0) -> Neighbors:
+    def within_of(self, X: Any, radius: float, at_least: int = 0) -> RaggedRows:
         """The points in the ball around each new sample, or so many nearest ones if these are more."""
         return self._balls(self.space.queries(X), radius, at_least)
 
-    def reaching(self, X: Any, reach: NDArray[Any]) -> Neighbors:
+    def reaching(self, X: Any, reach: NDArray[Any]) -> RaggedRows:
         """The points that lie no farther from each new sample than their own `reach`."""
         return self.search.reaching(self.space.queries(X), reach)
 
@@ -184,58 +174,3 @@ class PointSet:
         if self.n_samples <= _SAMPLE:
             return np.arange(self.n_samples)
         return np.sort(random.choice(self.n_samples, _SAMPLE, replace=False))
-
-
-class GivenGraph:
-    """A graph that the user brought: it can be filtered, but knows nothing beyond its rows."""
-
-    can_move = False
-    degree = 1
-
-    def __init__(self, graph: NeighborGraph) -> None:
-        self.given = graph
-        self.n_samples = graph.n_samples
-
-    def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
-        """The rows cut to what is asked for; with both, the whole rows, which hold either."""
-        if radius is not None and n_neighbors is not None:
-            self.given.check_holds(n_neighbors, radius)
-            return self.given
-        if radius is not None:
-            return self.given.within(radius)
-        return self.given if n_neighbors is None else self.given.nearest(n_neighbors)
-
-    def automatic_n_neighbors(self) -> None:
-        """No number: rows may differ in length, and each counts as a whole."""
-        return None
-
-    def typical_distance(self, seed: int = 0) -> float:
-        """Unknown, and so no link is too long."""
-        return np.inf
-
-    def typical_radius(self, n_neighbors: int | None) -> float:
-        """The whole of each row, if rows are balls."""
-        if self.given.radius == 0:
-            raise ValueError(
-                "radius='auto' needs a graph of balls, but this one holds nearest neighbours and is complete "
-                "up to radius 0; build it with neighbor_graph(X, radius=...), or use a density on n_neighbors"
-            )
-        return self.given.radius
-
-    def nearest_denser(
-        self, points: NDArray[Any], rank: NDArray[Any], n_neighbors: int
-    ) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        if len(points) > 1:
-            raise ValueError(
-                f"{len(points)} samples have no denser neighbour in the precomputed graph, and how far the "
-                "next denser one lies is not known; cut by max_link or min_prominence, or fit on points or a "
-                "dense matrix of distances"
-            )
-        return np.full(1, NO_POINT, np.int32), np.full(1, np.inf)
-
-    def searched(self) -> PointSet:
-        """Refuses: there are no points to which new samples could be compared."""
-        raise ValueError(
-            "what was fitted on a precomputed graph, such as a sparse matrix, cannot place new samples; fit "
-            "on points or on a dense matrix of distances"
-        )

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
-from diffpeaks._base.validation import check_finite, check_given, check_graph_size, check_self_distances
+from diffpeaks._base.validation import check_finite, check_graph_size, check_self_distances
 from diffpeaks._native import move_self_first, sort_rows
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.spaces import MatrixSpace
@@ -16,8 +15,6 @@ from diffpeaks.neighbors.spaces import MatrixSpace
 
 def space_from_matrix(X: Any) -> MatrixSpace:
     """A dense matrix of distances, checked; it may be asymmetric, row i holds the distances from i."""
-    check_given(X)
-    X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     check_finite(X)
     _check_distances(X.shape, X, X.diagonal())
     if X.diagonal().any():
@@ -38,10 +35,7 @@ def graph_from_sparse(X: Any) -> NeighborGraph:
 
     To say that rows of one length are whole balls, make a `NeighborGraph` with their radius.
     """
-    check_given(X)
     X = sp.csr_array(X)
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
     check_finite(X)
     _check_not_connectivity(X)
     _check_distances(X.shape, X.data, X.diagonal())

@@ -11,20 +11,11 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_distances, check_scale, is_self_rounding
 from diffpeaks._native import pair_distances, sort_rows
-from diffpeaks.neighbors.contract import (
-    ROUNDING,
-    Measure,
-    Neighbors,
-    Space,
-    check_representable,
-    copied_bytes,
-    like,
-    pair_blocks,
-)
-from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
-from diffpeaks.neighbors.euclidean import EuclideanSpace, squared_norms
-from diffpeaks.neighbors.locations import Locations, equal_rows
-from diffpeaks.neighbors.metric_params import checked_metric, fixed_params
+from diffpeaks.neighbors.contract import ROUNDING, Measure, check_representable, copied_bytes, like
+from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
+from diffpeaks.neighbors.euclidean import squared_norms
+from diffpeaks.neighbors.metric_params import fixed_params
+from diffpeaks.neighbors.ragged_rows import RaggedRows, pair_blocks
 
 _MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
 _TREE_ORDERS = (1.0, np.inf)  # other powers of small or large differences leave the range of floats
@@ -39,19 +30,23 @@ class _OrdinarySpace:
     divisible = True
     copied_bytes = 0
     measure: Measure | None = None
+    can_join = False
+    _duplicates: Duplicates | None = None
 
     def queries(self, X: Any) -> Any:
         return like(self.points, X)
 
-    def locations(self) -> Locations:
-        return Locations.of(self.points)
+    def duplicates(self, n_threads: int) -> Duplicates:
+        if self._duplicates is None:
+            self._duplicates = Duplicates.of(self.points, n_threads)
+        return self._duplicates
 
     def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
         return equal_rows(queries, self.points[first : first + queries.shape[0]])
 
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
-        part.points = self.points[which]
+        part.points, part._duplicates = self.points[which], None
         return part
 
     def reversed(self) -> Self:
@@ -73,7 +68,7 @@ class MetricSpace(_OrdinarySpace):
         self.dtype = X.dtype
         self.metric = metric
         self.points = X.astype(bool) if metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
-        self.copied_bytes = copied_bytes(self.points, X)
+        self.copied_bytes = 0 if self.points is X else copied_bytes(self.points)
         self.params = fixed_params(X, metric, params)
         named = _MINKOWSKI_ORDER.get(metric) if isinstance(metric, str) else None
         order = params.get("p", 2.0) if metric == "minkowski" else named
@@ -112,7 +107,7 @@ class MetricSpace(_OrdinarySpace):
         check_distances(distances, f"metric={self.metric!r}")
         return distances.astype(self.dtype, copy=False)
 
-    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+    def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:
         distances = rows.distances
         if self._order is not None:
             distances = self._pairs(queries, rows, self._order, n_threads)
@@ -121,7 +116,7 @@ class MetricSpace(_OrdinarySpace):
         sort_rows(rows.indptr, rows.indices, distances, n_threads)
         return rows._replace(distances=distances)
 
-    def _pairs(self, queries: Any, rows: Neighbors, order: float, n_threads: int) -> NDArray[Any]:
+    def _pairs(self, queries: Any, rows: RaggedRows, order: float, n_threads: int) -> NDArray[Any]:
         if self.measure is None:
             return _minkowski_pairs(queries, self.points, rows, order)
         distances = np.empty(len(rows.indices), self.dtype)
@@ -162,7 +157,7 @@ class NanEuclideanSpace(_OrdinarySpace):
     def limit(self, distance: Any) -> Any:
         return distance**2
 
-    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+    def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:
         n_features = queries.shape[1]
         distances = np.empty(len(rows.indices), self.dtype)
         for part, query, point in pair_blocks(rows, n_features):
@@ -208,8 +203,9 @@ class MatrixSpace(_OrdinarySpace):
             queries[own] = np.where(is_self_rounding(queries[own], self.points.max()), 0, queries[own])
         return super().same(queries, first)
 
-    def locations(self) -> Locations:
-        return Locations(len(self.points))
+    def duplicates(self, n_threads: int) -> Duplicates:
+        """None: a matrix of distances does not say who coincides."""
+        return Duplicates(len(self.points))
 
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         return queries, 0.0
@@ -217,25 +213,12 @@ class MatrixSpace(_OrdinarySpace):
     def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         return self.points[np.ix_(first, second)]
 
-    def settle(self, queries: Any, rows: Neighbors, n_threads: int) -> Neighbors:
+    def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:
         sort_rows(rows.indptr, rows.indices, rows.distances, n_threads)
         return rows
 
 
-def space_of(X: Any, metric: Any, params: dict[str, Any] | None) -> Space:
-    """The space for a metric by name or callable."""
-    if params is not None and not isinstance(params, dict):
-        raise TypeError(f"metric_params must be a dict of arguments of the metric, got {params!r}")
-    params = dict(params or {})
-    metric = checked_metric(metric, params, sparse=sp.issparse(X))
-    if isinstance(metric, str) and metric in EUCLIDEAN_METRICS:
-        return EuclideanSpace(X, metric)
-    if isinstance(metric, str) and metric == "nan_euclidean":
-        return NanEuclideanSpace(X)
-    return MetricSpace(X, metric, params)
-
-
-def _minkowski_pairs(queries: Any, points: Any, rows: Neighbors, order: float) -> NDArray[Any]:
+def _minkowski_pairs(queries: Any, points: Any, rows: RaggedRows, order: float) -> NDArray[Any]:
     distances = np.zeros(len(rows.indices))
     for part, query, point in pair_blocks(rows, points.shape[1]):
         with np.errstate(over="ignore", invalid="ignore"):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffpeaks.neighbors.cell_search import ApproximateCellSearch, ApproximateSearch
+from diffpeaks._base.validation import n_threads
+from diffpeaks.neighbors.cells.approximate import ApproximateCellSearch, ApproximateSearch
+from diffpeaks.neighbors.choice import Choice, space_of
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.points import PointSet
-from diffpeaks.neighbors.spaces import MatrixSpace, space_of
+from diffpeaks.neighbors.spaces import MatrixSpace
 
 
 def values_of_points(points: PointSet) -> dict[str, Any]:
@@ -36,4 +38,4 @@ def points_of_values(points: Any, metric: str, params: dict[str, Any], search: A
         space = EuclideanSpace(points, metric, are_directions=True)
     else:
         space = space_of(points, metric, params)
-    return PointSet(space, search, n_jobs)
+    return Choice(search, n_jobs, n_threads(n_jobs)).points(space)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import kd_tree, sort_rows
 from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Space, check_representable
+from diffpeaks.neighbors.contract import ExactSearch, Space, check_representable
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import loop_stage
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ class TreeSearch(ExactSearch):
         self.__dict__.update(state)
         self._tree = kd_tree(self.space.points, self.n_threads)
 
-    def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+    def moved(self, space: Space) -> TreeSearch:
+        return TreeSearch(space, self.n_threads)
+
+    def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         n_points = len(self.space.points)
         if n_neighbors > n_points:
             raise ValueError(
@@ -59,12 +63,12 @@ class TreeSearch(ExactSearch):
         with loop_stage("neighbours", len(queries)):
             self._tree.nearest(*asked, indices, distances, self.n_threads)
         check_representable(distances[n_neighbors - 1 :: n_neighbors])
-        return Neighbors(np.arange(len(queries) + 1, dtype=np.int64) * n_neighbors, indices, distances)
+        return RaggedRows(np.arange(len(queries) + 1, dtype=np.int64) * n_neighbors, indices, distances)
 
-    def within(self, queries: Any, radius: float) -> Neighbors:
+    def within(self, queries: Any, radius: float) -> RaggedRows:
         return self._balls(self._tree, queries, self._visiting_order(queries), np.full(len(queries), radius))
 
-    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> RaggedRows:
         """Balls around the points, in a tree over the queries, and then the other way round."""
         around = kd_tree(np.ascontiguousarray(queries), self.n_threads)
         points = self.space.points
@@ -72,7 +76,7 @@ class TreeSearch(ExactSearch):
         point = np.repeat(np.arange(len(points), dtype=np.int32), np.diff(balls.indptr))
         by_query = np.argsort(balls.indices, kind="stable")
         indptr = offsets(np.bincount(balls.indices, minlength=len(queries)))
-        rows = Neighbors(indptr, point[by_query], balls.distances[by_query])
+        rows = RaggedRows(indptr, point[by_query], balls.distances[by_query])
         sort_rows(*rows, self.n_threads)
         return rows
 
@@ -87,7 +91,7 @@ class TreeSearch(ExactSearch):
 
     def _balls(
         self, tree: KDTree, queries: Any, order: NDArray[np.int32] | None, radii: NDArray[np.float64]
-    ) -> Neighbors:
+    ) -> RaggedRows:
         """Counted first: what cannot be held is refused, and nothing but the result takes memory."""
         queries = np.ascontiguousarray(queries)
         counts = np.empty(len(queries), np.int64)
@@ -100,7 +104,7 @@ class TreeSearch(ExactSearch):
         distances = np.empty(indptr[-1], self.space.dtype)
         with loop_stage("neighbours", len(queries)):
             tree.balls(*asked, indptr, indices, distances, self.n_threads)
-        return Neighbors(indptr, indices, distances)
+        return RaggedRows(indptr, indices, distances)
 
 
 def _order_of(tree: KDTree, points: Any) -> NDArray[np.int32]:

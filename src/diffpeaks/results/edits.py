@@ -18,7 +18,7 @@ from diffpeaks._base.validation import check_integer
 from diffpeaks.forest.peaks import PeakForest, labels_by_peak, peak_forest, peak_labels
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors.contract import Neighbors, leading
+from diffpeaks.neighbors.ragged_rows import RaggedRows, leading
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _forest_of(members: NDArray[np.int64], model: Any) -> PeakForest:
 
 
 def _graph_among(members: NDArray[np.int64], graph: NeighborGraph) -> NeighborGraph:
-    rows = leading(Neighbors(graph.indptr, graph.indices, graph.distances), members, graph.degrees[members])
+    rows = leading(RaggedRows(graph.indptr, graph.indices, graph.distances), members, graph.degrees[members])
     place = np.full(graph.n_samples, NO_POINT, np.int32)
     place[members] = np.arange(len(members))
     keep = place[rows.indices] != NO_POINT

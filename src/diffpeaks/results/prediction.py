@@ -14,14 +14,14 @@ from diffpeaks._base.constants import NOISE
 from diffpeaks.density import GraphDensity
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import PointSet
-from diffpeaks.neighbors.contract import Neighbors, leading
+from diffpeaks.neighbors.ragged_rows import RaggedRows, leading
 from diffpeaks.progress import stage
 from diffpeaks.recipes import WHOLE_ROWS, LinkShares
 
 _BLOCK_VALUES = 1 << 21  # of new samples, or of their neighbours, at a time
 
 # Labels of new samples that coincide with no fitted one, from their neighbours, of which each has some.
-Rule: TypeAlias = Callable[[Any, Neighbors], NDArray[np.int64]]
+Rule: TypeAlias = Callable[[Any, RaggedRows], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Surroundings:
     max_link: float = np.inf
     at_least: int = 0
 
-    def rows(self, X: Any) -> tuple[Neighbors, NDArray[np.int64]]:
+    def rows(self, X: Any) -> tuple[RaggedRows, NDArray[np.int64]]:
         """The neighbours of new samples, and how many of them count."""
         points, n_neighbors = self.density._points.searched(), self.density.n_neighbors_ or 1
         if self.density.radius_ is None:  # rows of one length: no more are searched than count
@@ -133,13 +133,13 @@ class HillRule:
     border: NDArray[np.float64] | None = None
     numbers: NDArray[np.int64] | None = None
 
-    def __call__(self, X: Any, rows: Neighbors) -> NDArray[np.int64]:
+    def __call__(self, X: Any, rows: RaggedRows) -> NDArray[np.int64]:
         clusters = self._clusters(X, rows)
         if self.numbers is None:
             return clusters
         return np.where(clusters == NOISE, NOISE, self.numbers[clusters])
 
-    def _clusters(self, X: Any, rows: Neighbors) -> NDArray[np.int64]:
+    def _clusters(self, X: Any, rows: RaggedRows) -> NDArray[np.int64]:
         clusters = self.clusters[rows.indices]
         nearest = clusters[rows.indptr[:-1]]
         # where all neighbours agree, it does not matter which of them are denser
@@ -153,7 +153,7 @@ class HillRule:
             nearest[which] = self._by_density(X[which], some)
         return nearest
 
-    def _by_density(self, X: Any, rows: Neighbors) -> NDArray[np.int64]:
+    def _by_density(self, X: Any, rows: RaggedRows) -> NDArray[np.int64]:
         density, tie_break = self.density.keys_at(X)
         owners, fitted_tie_break = _owners(rows), self.density.tie_break()
         own, theirs = density[owners], self.density.density_[rows.indices]
@@ -179,7 +179,7 @@ class CoreRule:
     labels: NDArray[np.int64]
     min_density: float | None = None
 
-    def __call__(self, X: Any, rows: Neighbors) -> NDArray[np.int64]:
+    def __call__(self, X: Any, rows: RaggedRows) -> NDArray[np.int64]:
         place = _first_in_rows(rows, self.core[rows.indices])
         labels = np.where(place < 0, NOISE, self.labels[rows.indices[place]])
         if self.min_density is None:
@@ -187,12 +187,12 @@ class CoreRule:
         return np.where(self.density.keys_at(X)[0] < self.min_density, NOISE, labels)
 
 
-def _owners(rows: Neighbors) -> NDArray[np.int64]:
+def _owners(rows: RaggedRows) -> NDArray[np.int64]:
     """The row of each entry."""
     return np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
 
 
-def _first_in_rows(rows: Neighbors, marked: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _first_in_rows(rows: RaggedRows, marked: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The first marked entry of each row, -1 where there is none."""
     places = np.flatnonzero(marked)[::-1]
     first = np.full(len(rows.indptr) - 1, -1, np.int64)

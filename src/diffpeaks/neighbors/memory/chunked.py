@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from diffpeaks._native import sort_rows
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.contract import ExactSearch, Neighbors, Search, Space
+from diffpeaks.neighbors.contract import ExactSearch, Search, Space
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import stage
 
 
@@ -32,7 +33,10 @@ class ChunkedSearch(ExactSearch):
         self.space, self.name, self._make = space, name, make
         self._chunk_size, self._block_size = chunk_size, block_size
 
-    def nearest(self, queries: Any, n_neighbors: int) -> Neighbors:
+    def moved(self, space: Space) -> ChunkedSearch:
+        return ChunkedSearch(space, self.name, self._make, self._chunk_size, self._block_size)
+
+    def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         n_queries, n_points = queries.shape[0], self.space.points.shape[0]
         if n_neighbors > n_points:
             raise ValueError(
@@ -49,17 +53,17 @@ class ChunkedSearch(ExactSearch):
 
         self._ask_all(n_queries, ask)
         indptr = np.arange(n_queries + 1, dtype=np.int64) * n_neighbors
-        return Neighbors(indptr, indices.ravel(), distances.ravel())
+        return RaggedRows(indptr, indices.ravel(), distances.ravel())
 
-    def within(self, queries: Any, radius: float) -> Neighbors:
+    def within(self, queries: Any, radius: float) -> RaggedRows:
         return self._stacked(queries, lambda search, chunk, rows: search.within(rows, radius))
 
-    def reaching(self, queries: Any, reach: NDArray[Any]) -> Neighbors:
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> RaggedRows:
         return self._stacked(queries, lambda search, chunk, rows: search.reaching(rows, reach[chunk]))
 
-    def _stacked(self, queries: Any, answer: Callable[[Search, slice, Any], Neighbors]) -> Neighbors:
+    def _stacked(self, queries: Any, answer: Callable[[Search, slice, Any], RaggedRows]) -> RaggedRows:
         """What all chunks answer, as one: rows of any length."""
-        answers: dict[int, list[Neighbors]] = {}
+        answers: dict[int, list[RaggedRows]] = {}
 
         def ask(search: Search, chunk: slice, block: slice) -> None:
             rows = answer(search, chunk, queries[block])
@@ -75,7 +79,7 @@ class ChunkedSearch(ExactSearch):
             own = indptr[block.start : block.stop + 1] - part.start
             # given up one by one, so that the result and its parts are never held as a whole
             _join_rows(answers.pop(block.start), own, indices[part], distances[part])
-        return Neighbors(indptr, indices, distances)
+        return RaggedRows(indptr, indices, distances)
 
     def _ask_all(self, n_queries: int, ask: Callable[[Search, slice, slice], None]) -> None:
         """Ask the search of each chunk about each block of queries."""
@@ -110,7 +114,7 @@ def _merge(
 
 
 def _join_rows(
-    answers: list[Neighbors], indptr: NDArray[np.int64], indices: NDArray[np.int32], distances: NDArray[Any]
+    answers: list[RaggedRows], indptr: NDArray[np.int64], indices: NDArray[np.int32], distances: NDArray[Any]
 ) -> None:
     """Fill rows with what all answers hold of them, in the order (distance, index)."""
     owners = np.concatenate([np.repeat(np.arange(len(indptr) - 1), np.diff(rows.indptr)) for rows in answers])

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, n_threads
-from diffpeaks.neighbors.cell_search import bytes_for_cells
+from diffpeaks.neighbors.cells.join import cpu_kernel
 from diffpeaks.neighbors.choice import AFFORDABLE, prefers_tree
 from diffpeaks.neighbors.euclidean import METRICS
-from diffpeaks.neighbors.kernel import kernel_name
+from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
 from diffpeaks.neighbors.trees import bytes_for_tree
 
 # Multiplications in a second on one thread, with all that goes with them; classes of time are coarse.
@@ -92,7 +92,7 @@ def plan(
     beside = copied + bytes_for_cells(
         n_samples, n_features, n_neighbors, dtype, threads, approximate=not exact
     )
-    seconds = products / (_PRODUCTS[kernel_name()] * threads)
+    seconds = products / (_PRODUCTS[cpu_kernel()] * threads)
     return Plan("cells" if exact else "approximate", graph, graph + beside, _time(seconds))
 
 

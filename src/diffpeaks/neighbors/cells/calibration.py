@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
-from diffpeaks.neighbors.contract import Neighbors
-from diffpeaks.neighbors.join import CellJoin, Queries, even_blocks
-from diffpeaks.neighbors.ruled_join import RuledJoin
-from diffpeaks.neighbors.rules import CellDistances, Rule, share_bound
+from diffpeaks.neighbors.cells.join import CellJoin, PlacedQueries, even_blocks
+from diffpeaks.neighbors.cells.ruled_join import RuledJoin
+from diffpeaks.neighbors.cells.rules import CellDistances, Rule, share_bound
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 SAMPLE = 1024  # queries: fitting a few numbers to them flatters their recall by far less than its error
-_FIRST_PROBES = (4, 8)
 _WORTH_REACHING = 2.0  # times what testing all cells costs: below, a rule with a reach saves too little
-_SPREAD_WEIGHTS = (0.5, 0.75)
+_FIRST_PROBES: tuple[int, ...] = (4, 8)
+_SPREAD_WEIGHTS: tuple[float, ...] = (0.5, 0.75)
 _MARGIN = 0.2  # of what may be missed: kept back for the error of the sample
 _NOT_LISTED = 0.3  # of what may be missed: lost because coordinates mislead, the rest in cells not visited
-_MOST_LISTED = 5  # for each neighbour
+_LISTED = (2, 5)  # for each neighbour: lengths of a shortlist that are tried
 _UNSEEN = 3.0  # neighbours missed where none is seen to be: at most, with 95% confidence
 _RELAXED = (0.0, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)  # shares by which a rule that finds too little grows
 
@@ -30,7 +30,7 @@ class Truth(NamedTuple):
     Neighbours are locations, and a location stands for all points there.
     """
 
-    queries: Queries
+    queries: PlacedQueries
     neighbors: NDArray[np.int32]  # without the location of the query itself
     n_points: NDArray[np.int64]  # that each neighbour adds to the row of the query
     n_beside: NDArray[np.int64]  # other points where the query is, which are always found
@@ -45,7 +45,7 @@ class Truth(NamedTuple):
         held = np.minimum(np.cumsum(counts[rows], axis=1), n_neighbors)
         return cls(queries, rows[:, 1:], np.diff(held, axis=1), held[:, 0] - 1)
 
-    def recall(self, rows: Neighbors) -> NDArray[np.float64]:
+    def recall(self, rows: RaggedRows) -> NDArray[np.float64]:
         """The share of each query's neighbours that the rows hold, the query itself not counted."""
         found = rows.indices.reshape(SAMPLE, -1)
         n_found = np.sum(self.n_points, axis=1, where=self.places(found) < found.shape[1])
@@ -64,12 +64,22 @@ class Truth(NamedTuple):
 class CalibratedJoin:
     """A join that compares only as many points as a recall needs."""
 
-    def __init__(self, join: CellJoin, counts: NDArray[np.int64], recall: float, n_neighbors: int) -> None:
-        """`counts` says how many points lie at each of the join's locations."""
+    def __init__(
+        self,
+        join: CellJoin,
+        counts: NDArray[np.int64],
+        recall: float,
+        n_neighbors: int,
+        earlier: Rule | None = None,
+    ) -> None:
+        """`counts` says how many points lie at each of the join's locations.
+
+        An `earlier` rule is that of the points before they were moved: only its kind is tried.
+        """
         self._join, self._n_neighbors = join, n_neighbors
         self._ruled = RuledJoin(join, n_neighbors)
         truth = Truth.of(join, counts, n_neighbors)
-        rule = self._cheapest_rule(truth, recall + _MARGIN * (1 - recall))
+        rule = self._cheapest_rule(truth, recall + _MARGIN * (1 - recall), earlier)
         for share in _RELAXED:
             self.rule = rule.relaxed(share)
             shares = truth.recall(self._ruled.found(truth.queries, self.rule))
@@ -80,20 +90,22 @@ class CalibratedJoin:
             if self.reached:
                 break
 
-    def found(self, queries: Queries) -> Neighbors:
+    def found(self, queries: PlacedQueries) -> RaggedRows:
         """The nearest points of those that the rule compares."""
         return self._ruled.found(queries, self.rule)
 
-    def _cheapest_rule(self, truth: Truth, recall: float) -> Rule:
+    def _cheapest_rule(self, truth: Truth, recall: float, earlier: Rule | None) -> Rule:
         places, n_listed = self._shortlist(truth, 1 - _NOT_LISTED * (1 - recall))
-        cells = CellDistances(
-            self._join.table, truth.queries.table, truth.neighbors, places < n_listed, n_listed
-        )
+        cells = CellDistances(self._join, truth.queries.table, truth.neighbors, places < n_listed, n_listed)
         rules = [cells.nearest_cells(recall)]
+        probes, weights = _FIRST_PROBES, _SPREAD_WEIGHTS
+        if earlier is not None:
+            probes = (earlier.n_probes,) if earlier.n_reached else ()
+            weights = (earlier.spread_weight,)
         expensive = rules[0].cost > _WORTH_REACHING * cells.testing_cost
-        for n_probes in _FIRST_PROBES if expensive else ():
+        for n_probes in probes if expensive else ():
             limit = self._ruled.limit(truth.queries, Rule(n_listed, n_probes))
-            for weight in _SPREAD_WEIGHTS:
+            for weight in weights:
                 rules.extend(cells.cells_within(recall, n_probes, weight, limit))
         return min(rules, key=lambda rule: rule.cost)
 
@@ -101,9 +113,12 @@ class CalibratedJoin:
         """Places of true neighbours in the order of coordinates, and how many hold that share of them."""
         if not self._join.shortlists:
             return np.zeros_like(truth.neighbors, np.int64), self._n_neighbors
-        n_points = len(self._join.space.points)
-        most = min(_MOST_LISTED * self._n_neighbors, n_points)
         blocks = even_blocks(truth.queries.cell_of)
-        listed, _ = self._join.nearest_in_coordinates(truth.queries, blocks, most, Probes())
-        places = truth.places(listed)
-        return places, max(self._n_neighbors, min(most, int(share_bound(places, share)) + 1))
+        for length in _LISTED:
+            most = min(length * self._n_neighbors, len(self._join.space.points))
+            listed, _ = self._join.nearest_in_coordinates(truth.queries, blocks, most, Probes())
+            places = truth.places(listed)
+            n_listed = int(share_bound(places, share)) + 1
+            if n_listed <= most:
+                break
+        return places, max(self._n_neighbors, min(most, n_listed))

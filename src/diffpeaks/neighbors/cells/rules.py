@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.cells import CellTable
+from diffpeaks.neighbors.cells.join import CellJoin
 
 _BESIDE_PER_PROBE = 8  # cells that are ranked for each that is probed
 _FEWEST_BESIDE = 64
@@ -53,22 +53,22 @@ class CellDistances:
 
     def __init__(
         self,
-        table: CellTable,
+        join: CellJoin,
         rows: NDArray[Any],
         neighbors: NDArray[np.int32],
         listed: NDArray[np.bool_],
         n_listed: int,
     ) -> None:
-        coordinates, self._n_listed = table.coordinates, n_listed
+        coordinates, self._n_listed = join.coordinates, n_listed
         queries, centroids = (
             ((points - coordinates.center) * coordinates.scale).astype(np.float32)
-            for points in (rows, table.centroids)
+            for points in (rows, join.cells.centroids)
         )
         with ONE_BLAS_THREAD:
             products = queries @ centroids.T
         self._squared = np.sum(queries**2, axis=1)[:, None] + np.sum(centroids**2, axis=1) - 2 * products
-        self._homes, self._listed = table.cell_of[neighbors], listed
-        self._sizes, self._spread = table.sizes, table.packed.spread()
+        self._homes, self._listed = join.cells.cell_of[neighbors], listed
+        self._sizes, self._spread = join.sizes, join.packed.spread()
         self._by_distance = self._visits(self._squared)
 
     def nearest_cells(self, recall: float) -> Rule:

@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 from diffpeaks.neighbors.brute import BruteSearch, bytes_for_points, bytes_for_query
-from diffpeaks.neighbors.cell_search import CellSearch, bytes_for_cells
-from diffpeaks.neighbors.chunked import ChunkedSearch, bytes_for_merging
-from diffpeaks.neighbors.contract import Search, Space, can_join
+from diffpeaks.neighbors.cells.search import CellSearch
+from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
+from diffpeaks.neighbors.memory.chunked import ChunkedSearch, bytes_for_merging
 from diffpeaks.neighbors.trees import TreeSearch, bytes_for_tree
 
 _SMALLEST_CHUNK = 1024  # points in cells
@@ -33,7 +34,7 @@ def limited_search(make: Any, space: Space, n_threads: int, memory_limit: int, n
     if needed > room:
         least = _least_for_cells(space, n_neighbors, 1) + space.copied_bytes
         chunks = f"search='cells', which works in chunks from {least} bytes on"
-        other = chunks if can_join(space) else "search='brute'"
+        other = chunks if space.can_join else "search='brute'"
         raise ValueError(
             f"memory_limit={memory_limit} is below the {needed + space.copied_bytes} bytes that this search "
             f"takes beside X and the graph; raise it, or use {other}"

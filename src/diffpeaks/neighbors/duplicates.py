@@ -1,4 +1,4 @@
-"""Points grouped by where they lie, so that duplicates are searched once."""
+"""Points that coincide, so that duplicates are searched once."""
 
 from __future__ import annotations
 
@@ -9,43 +9,44 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import n_threads
 from diffpeaks._native import first_equal, sort_rows
 from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors.contract import Neighbors, first_of_rows
+from diffpeaks.neighbors.ragged_rows import RaggedRows, first_of_rows
 
 _BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
 
 
-class Locations:
-    """The distinct locations of some points, and which points lie at each.
+class Duplicates:
+    """Which of some points coincide: the distinct locations, and the points at each.
 
     A search finds locations; `points_at` turns them into points. However many points share a
     location, they neither slow the search down nor crowd a point out of its own row. Locations are
     numbered by their first points, so the nearest locations by (distance, index) hold the nearest
     points. A search may also name a location by its first point; `nearest_points` and
-    `points_at_first` are for such rows.
+    `points_at_first` are for such rows. Points that lie where an earlier one does are `repeats`.
     """
 
     def __init__(self, n_samples: int, first: NDArray[np.int32] | None = None) -> None:
         """`first` names the first point where each point lies; without it each is alone."""
-        self.n_samples = self.n_locations = n_samples
+        self.n_samples = self.n_distinct = n_samples
         self.all_distinct = first is None
+        self.repeats: NDArray[np.bool_] | None = None
         if first is None:
             return
+        self.repeats = first != np.arange(n_samples)
         order = np.argsort(first, kind="stable")
         new = np.diff(first[order], prepend=-1) != 0
         self._first, self._members = first, order.astype(np.int32)
         self._starts = np.append(np.flatnonzero(new), n_samples)
         self._counts = np.diff(self._starts)
-        self.n_locations = len(self._counts)
+        self.n_distinct = len(self._counts)
         self._number = np.zeros(n_samples, np.int32)
-        self._number[self.representatives] = np.arange(self.n_locations)
+        self._number[self.representatives] = np.arange(self.n_distinct)
 
     @classmethod
-    def of(cls, points: Any) -> Self:
+    def of(cls, points: Any, n_threads: int) -> Self:
         """Points grouped by equality."""
-        first = _first_equal(points)
+        first = _first_equal(points, n_threads)
         all_distinct = bool(np.all(first == np.arange(len(first), dtype=np.int32)))
         return cls(len(first), None if all_distinct else first)
 
@@ -62,11 +63,6 @@ class Locations:
         if self.all_distinct:
             return np.arange(self.n_samples, dtype=np.int32)
         return self._number[self._first]
-
-    @property
-    def repeats(self) -> NDArray[np.bool_] | None:
-        """Which points lie where an earlier one does; None if none does."""
-        return None if self.all_distinct else self._first != np.arange(self.n_samples)
 
     @property
     def counts_at_first(self) -> NDArray[np.int64]:
@@ -91,7 +87,7 @@ class Locations:
         raised[self.representatives] = self.largest(values)
         return raised
 
-    def points_at(self, rows: Neighbors, most: int | None = None) -> Neighbors:
+    def points_at(self, rows: RaggedRows, most: int | None = None) -> RaggedRows:
         """Rows of locations as rows of points, at most the first `most` points of each location."""
         if self.all_distinct:
             return rows
@@ -101,25 +97,25 @@ class Locations:
         ends = offsets(counts)
         positions = np.arange(ends[-1]) + np.repeat(self._starts[rows.indices] - ends[:-1], counts)
         distances = np.repeat(rows.distances, counts)
-        return Neighbors(ends[rows.indptr], self._members[positions], distances)
+        return RaggedRows(ends[rows.indptr], self._members[positions], distances)
 
-    def points_at_first(self, rows: Neighbors) -> Neighbors:
+    def points_at_first(self, rows: RaggedRows) -> RaggedRows:
         """Rows of the first points of locations as rows of all points there."""
         if self.all_distinct:
             return rows
         return self.points_at(rows._replace(indices=self._number[rows.indices]))
 
-    def fill_repeats(self, rows: Neighbors) -> None:
+    def fill_repeats(self, rows: RaggedRows) -> None:
         """Give each point the row of the first one where it lies; rows have one length."""
-        if self.all_distinct:
+        if self.repeats is None:
             return
-        repeats = np.flatnonzero(self._first != np.arange(self.n_samples))
+        repeats = np.flatnonzero(self.repeats)
         indices, distances = _tables(rows)
         for block in _blocks(len(repeats), indices.shape[1]):
             first = self._first[repeats[block]]
             indices[repeats[block]], distances[repeats[block]] = indices[first], distances[first]
 
-    def nearest_points(self, rows: Neighbors, n_neighbors: int) -> Neighbors:
+    def nearest_points(self, rows: RaggedRows, n_neighbors: int) -> RaggedRows:
         """Rows of first points, all of one length, as rows of the nearest points."""
         if self.all_distinct:
             return rows
@@ -134,13 +130,13 @@ class Locations:
             shared = np.flatnonzero((self._counts[numbers] > 1).any(axis=1))
             indptr = np.arange(len(shared) + 1, dtype=np.int64) * width
             distances = given[1][block][shared]
-            some = self.points_at(Neighbors(indptr, numbers[shared].ravel(), distances.ravel()), n_neighbors)
+            some = self.points_at(RaggedRows(indptr, numbers[shared].ravel(), distances.ravel()), n_neighbors)
             sort_rows(some.indptr, some.indices, some.distances, 1)
             some = first_of_rows(some, n_neighbors)
             for values, new in zip(found, some[1:], strict=True):
                 values[block][shared] = new.reshape(-1, n_neighbors)
         indptr = np.arange(n_rows + 1, dtype=np.int64) * n_neighbors
-        return Neighbors(indptr, found[0].ravel(), found[1].ravel())
+        return RaggedRows(indptr, found[0].ravel(), found[1].ravel())
 
 
 def equal_rows(X: Any, Y: Any) -> NDArray[np.bool_]:
@@ -150,7 +146,7 @@ def equal_rows(X: Any, Y: Any) -> NDArray[np.bool_]:
     return np.all((X == Y) | ((X != X) & (Y != Y)), axis=1)
 
 
-def _tables(rows: Neighbors) -> tuple[NDArray[Any], NDArray[Any]]:
+def _tables(rows: RaggedRows) -> tuple[NDArray[Any], NDArray[Any]]:
     n_rows = len(rows.indptr) - 1
     width = len(rows.indices) // max(n_rows, 1)
     return rows.indices.reshape(n_rows, width), rows.distances.reshape(n_rows, width)
@@ -161,13 +157,13 @@ def _blocks(n_rows: int, entries_each: int) -> Iterator[slice]:
     return (slice(first, first + step) for first in range(0, n_rows, step))
 
 
-def _first_equal(points: Any) -> NDArray[np.int32]:
+def _first_equal(points: Any, n_threads: int) -> NDArray[np.int32]:
     """The first point that lies where each point lies."""
     if sp.issparse(points):
         return _sparse_first_equal(points)
     first = np.empty(len(points), np.int32)
     values = points.astype(np.float32) if points.dtype == bool else points
-    first_equal(np.ascontiguousarray(values), first, n_threads(None))
+    first_equal(np.ascontiguousarray(values), first, n_threads)
     return first
 
 

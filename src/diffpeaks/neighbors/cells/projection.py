@@ -1,4 +1,4 @@
-"""Coordinates in which a join bounds distances: the points themselves, or fewer directions of them."""
+"""Coordinates along fewer directions than there are features, where these make a join cheaper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import FEATURE_BLOCK, project
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.kernel import kernel_name
+from diffpeaks.neighbors.cells.join import Coordinates, cpu_kernel, padded
 
 _SAMPLE = 1024
 _COMPARED_SAMPLE = 768  # of which all pairs are compared
@@ -20,52 +20,24 @@ _TRIED = (1, 2, 3, 4, 6, 8)  # numbers of directions, in blocks of features
 _MOST = 1 / 3  # of the features: beyond, directions do not save enough
 _FAR = 200.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
 _SAFE = (1e-15, 1e15)  # values of which a float holds products of two and sums of these
-_TOO_FAR = 1e12  # times the farthest point: there bounds in float come to nothing
 # Seconds for a product, a distance and a projection of one feature, with all that goes with them; only
 # their ratios matter. A distance of a shortlist is computed in any case, others wait for bounds.
 _PRODUCT, _DISTANCE, _LISTED_DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 3.5e-10, 3e-11
-
-
-NO_TAILS = np.empty(0, np.float32)
-
-
-class Coordinates:
-    """The points as they are.
-
-    `table` holds a row for each point. Distances between rows exceed those between points by no more
-    than twice `error`; what the rows leave out of a point has at most the length of its tail. Both
-    are in units of 1 / scale. No point is farther than `largest` from the centre.
-    """
-
-    error = 0.0
-    tails = NO_TAILS
-
-    def __init__(self, points: Any, center: NDArray[np.float64], largest: float) -> None:
-        self.table, self.center, self.largest = points, center, largest
-        self.n_features: int = points.shape[1]
-        self.scale = _unit_scale(largest)
-
-    @property
-    def origin(self) -> NDArray[np.float64]:
-        """The centre among the points."""
-        return self.center
-
-    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32], float]:
-        """The rows and tails of other points, and the error of both sides."""
-        return np.ascontiguousarray(queries), self.tails, self.error
-
-    def too_far(self, queries: Any) -> NDArray[np.bool_]:
-        """Which queries are so far out that no bound can be computed."""
-        return np.abs(queries - self.origin).max(axis=1) > _TOO_FAR * self.largest
 
 
 class ProjectedCoordinates(Coordinates):
     """The directions along which the points vary most: distances can only become smaller."""
 
     def __init__(
-        self, points: Any, origin: NDArray[np.float64], directions: NDArray[np.float32], n_threads: int
+        self,
+        points: Any,
+        origin: NDArray[np.float64],
+        basis: NDArray[np.float32],
+        n_directions: int,
+        n_threads: int,
     ) -> None:
-        self._directions, self._origin, self._n_threads = directions, origin, n_threads
+        self.basis, self._origin, self._n_threads = basis, origin, n_threads
+        directions = self._directions = np.ascontiguousarray(basis[:n_directions])
         # of each dot product in float, in lanes of sixteen, and of them all together
         self._rounding = (points.shape[1] / 16 + 16) * 2.0**-23 * np.sqrt(len(directions))
         table, squares = self._along(points)
@@ -78,7 +50,7 @@ class ProjectedCoordinates(Coordinates):
     def origin(self) -> NDArray[np.float64]:
         return self._origin
 
-    def of(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32], float]:
+    def of_queries(self, queries: Any) -> tuple[NDArray[Any], NDArray[np.float32], float]:
         table, squares = self._along(np.ascontiguousarray(queries))
         # a query may lie farther out than all points, and its rounding goes with its length
         farthest = float(np.sqrt(squares.max(initial=0)))
@@ -89,7 +61,7 @@ class ProjectedCoordinates(Coordinates):
         """Dot products with the directions, and squared lengths."""
         table = np.empty((len(points), len(self._directions)), np.float32)
         squares = np.empty(len(points), np.float32)
-        project(kernel_name(), points, self._origin, self._directions, table, squares, self._n_threads)
+        project(cpu_kernel(), points, self._origin, self._directions, table, squares, self._n_threads)
         return table, squares
 
     def _tails(self, table: NDArray[np.float32], squares: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -106,34 +78,42 @@ class Workload(NamedTuple):
     shortlisted: bool  # distances are computed for a shortlist only, else for all that the bounds admit
 
 
-def coordinates_for(points: Any, workload: Workload, n_threads: int) -> Coordinates:
-    """The coordinates that cost least for some work."""
+def projected(
+    points: Any, workload: Workload, n_threads: int, basis: NDArray[np.float32] | None = None
+) -> ProjectedCoordinates | None:
+    """Coordinates along the directions that cost least for some work; None where the points cost less.
+
+    Without a `basis` of directions the principal ones of the points are found.
+    """
     n_features = points.shape[1]
-    if n_features >= FEWEST_FEATURES and len(points) > _SAMPLE:
-        which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
-        center = points[which].mean(axis=0, dtype=np.float64)
-        sample = points[which] - center
-        low, high = _SAFE
-        directions = None
-        if low <= np.abs(sample).max() <= high:
-            directions = _cheapest_directions(sample.astype(np.float32), workload)
-        if directions is not None:
-            projected = ProjectedCoordinates(points, center, directions, n_threads)
-            if projected.largest < _FAR * np.sqrt(np.mean(np.square(sample)) * n_features):
-                return projected
-    center = points.mean(axis=0, dtype=np.float64)
-    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
-    return Coordinates(points, center, float(np.linalg.norm(np.maximum(high - center, center - low))))
+    if n_features < FEWEST_FEATURES or len(points) <= _SAMPLE:
+        return None
+    which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
+    center = points[which].mean(axis=0, dtype=np.float64)
+    sample = points[which] - center
+    low, high = _SAFE
+    if not low <= np.abs(sample).max() <= high:
+        return None
+    tried = [n for n in np.multiply(_TRIED, FEATURE_BLOCK).tolist() if n <= _MOST * n_features]
+    single = sample.astype(np.float32)
+    if basis is None:
+        basis = principal_directions(single, tried[-1])
+    n_directions = _cheapest_number(single, basis, tried, workload)
+    if n_directions == n_features:
+        return None
+    coordinates = ProjectedCoordinates(points, center, basis, n_directions, n_threads)
+    typical = np.sqrt(np.mean(np.square(sample)) * n_features)
+    return coordinates if coordinates.largest < _FAR * typical else None
 
 
-def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDArray[np.float32] | None:
-    """The principal directions, as many as cost least on a centred sample; None where all features do.
+def _cheapest_number(
+    sample: NDArray[np.float32], directions: NDArray[np.float32], tried: list[int], workload: Workload
+) -> int:
+    """How many directions cost least on a centred sample, or all features.
 
     Fewer directions make cheaper products, but tell less: more distances must be computed.
     """
     n_features = sample.shape[1]
-    tried = [n for n in np.multiply(_TRIED, FEATURE_BLOCK).tolist() if n <= _MOST * n_features]
-    directions = principal_directions(sample, tried[-1])
     costs = {n_features: _cost(n_features, n_features, workload, 1.2)}
     some = sample[:_COMPARED_SAMPLE]
     with ONE_BLAS_THREAD:
@@ -151,8 +131,7 @@ def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDA
                 n_distances = float(np.mean(np.sum(inside <= limit, axis=1))) / _NEAR
             projection = n_features * n_directions * _PROJECTION
             costs[n_directions] = projection + _cost(n_directions, n_features, workload, n_distances)
-    cheapest = min(costs, key=lambda n_directions: costs[n_directions])
-    return None if cheapest == n_features else np.ascontiguousarray(directions[:cheapest])
+    return min(costs, key=lambda n_directions: costs[n_directions])
 
 
 def _cost(n_coordinates: int, n_features: int, workload: Workload, distances_per_neighbor: float) -> float:
@@ -167,15 +146,6 @@ def _squared_distances(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     between = squares[:, None] + squares - 2 * rows @ rows.T
     np.fill_diagonal(between, np.inf)
     return between
-
-
-def _unit_scale(largest: float) -> float:
-    """A power of two that brings lengths to at most one."""
-    return 2.0 ** -np.ceil(np.log2(largest)) if largest > 0 else 1.0
-
-
-def padded(n_features: int) -> int:
-    return -(-n_features // FEATURE_BLOCK) * FEATURE_BLOCK
 
 
 def principal_directions(sample: NDArray[np.float32], n_directions: int) -> NDArray[np.float32]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.cells import CellTable
-from diffpeaks.neighbors.contract import Neighbors
-from diffpeaks.neighbors.join import CellJoin, Queries, cell_blocks
-from diffpeaks.neighbors.rules import Rule
+from diffpeaks.neighbors.cells.join import BLOCK_QUERIES, Blocks, CellJoin, PlacedQueries, members_by_cell
+from diffpeaks.neighbors.cells.rules import Rule
+from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 
 class RuledJoin:
@@ -20,38 +20,51 @@ class RuledJoin:
 
     def __init__(self, join: CellJoin, n_neighbors: int) -> None:
         self._join, self._n_neighbors = join, n_neighbors
+        self._partition: Any = join.cells  # a rule says which of several cells are visited
 
-    def found(self, queries: Queries, rule: Rule) -> Neighbors:
+    def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
         """The nearest points; missing ones are NO_POINT at infinity."""
         blocks = cell_blocks(queries.cell_of)
         probes = self._probes(rule, blocks.cells)
         return self._join.nearest_listed(queries, blocks, self._n_neighbors, rule.n_listed, probes)
 
-    def limit(self, queries: Queries, rule: Rule) -> NDArray[np.float64]:
+    def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, in scaled coordinates, to the last point that is listed."""
         blocks = cell_blocks(queries.cell_of)
         probes = self._probes(rule, blocks.cells)
         squares = self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
-        return squares[:, -1].astype(np.float64) * self._join.table.coordinates.scale**2
+        return squares[:, -1].astype(np.float64) * self._join.coordinates.scale**2
 
     def _probes(self, rule: Rule, cells: NDArray[np.int32]) -> Probes:
-        table = self._join.table
+        join, partition = self._join, self._partition
+        n_cells, weight = len(partition.centroids), np.float32(rule.spread_weight)
         return Probes(
-            _cells_beside(table, cells, rule.n_beside(table.n_cells), self._join.n_threads),
+            _cells_beside(join, cells, rule.n_beside(n_cells)),
             rule.n_probes,
             rule.spread_weight,
             rule.reach,
-            min(rule.n_reached, table.n_cells),
-            table.packed_centroids(rule.spread_weight),
-            table.centroid_rows,
+            min(rule.n_reached, n_cells),
+            partition.packed_centroids(weight * join.packed.spread() if weight else None),
+            partition.centroid_rows,
         )
 
 
-def _cells_beside(
-    table: CellTable, cells: NDArray[np.int32], n_beside: int, n_threads: int
-) -> NDArray[np.int32]:
+def cell_blocks(cell_of: NDArray[np.int32]) -> Blocks:
+    """A block for the queries in each cell, or several if they are many."""
+    order = members_by_cell(cell_of)
+    ordered = cell_of[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=-1))
+    lengths = np.diff(np.append(first, len(order)))
+    n_parts = -(-lengths // BLOCK_QUERIES)
+    part = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+    starts = np.repeat(first, n_parts) + part * BLOCK_QUERIES
+    return Blocks(np.append(starts, len(order)).astype(np.int64), ordered[starts], order)
+
+
+def _cells_beside(join: CellJoin, cells: NDArray[np.int32], n_beside: int) -> NDArray[np.int32]:
     """For each of some cells those with the nearest centroids, itself first."""
-    centroids = ((table.centroids - table.coordinates.center) * table.coordinates.scale).astype(np.float32)
+    center, scale = join.coordinates.center, join.coordinates.scale
+    centroids = ((join.cells.centroids - center) * scale).astype(np.float32)
     half_squares = np.einsum("ij,ij->i", centroids, centroids) / 2
     distinct, back = np.unique(cells, return_inverse=True)
     beside = np.empty((len(distinct), n_beside), np.int32)
@@ -64,6 +77,6 @@ def _cells_beside(
         order = np.lexsort((nearest, np.take_along_axis(far, nearest, axis=1)), axis=1)
         beside[part] = np.take_along_axis(nearest, order, axis=1)
 
-    with ONE_BLAS_THREAD, ThreadPoolExecutor(n_threads) as pool:
+    with ONE_BLAS_THREAD, ThreadPoolExecutor(join.n_threads) as pool:
         list(pool.map(fill, range(0, len(distinct), 256)))
     return beside[back]

@@ -1,0 +1,1 @@
+"""Search over cells of points for Euclidean distance and its relatives in high dimension."""

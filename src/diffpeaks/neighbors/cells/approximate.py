@@ -1,0 +1,115 @@
+"""Approximate search over cells: at least a stated share of the neighbours, calibrated on the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin
+from diffpeaks.neighbors.cells.join import NO_CELL, CellJoin
+from diffpeaks.neighbors.cells.projection import Workload
+from diffpeaks.neighbors.cells.rules import Rule
+from diffpeaks.neighbors.cells.search import CellSearch
+from diffpeaks.neighbors.contract import Space
+from diffpeaks.neighbors.ragged_rows import RaggedRows
+from diffpeaks.progress import loop_stage, stage
+
+_COMPARED = 4000  # points and centroids that a point is compared with, about
+_FEWEST_SAMPLES = 8 * SAMPLE  # below, calibrating costs more than it saves
+
+
+def approximate_cell_size(n_samples: int) -> int:
+    """Small cells need fewer comparisons for a recall, but all points are compared with all centroids."""
+    return max(64, round(np.sqrt(n_samples) / 6))
+
+
+@dataclass(frozen=True)
+class ApproximateSearch:
+    """Nearest neighbours of which a stated share is found.
+
+    What the search visits is calibrated on a sample of the points; the recall that the search reaches
+    there stands in `NeighborGraph.recall`. Balls, and the neighbours of new samples, are exact.
+
+    Parameters
+    ----------
+    recall : float
+        The share of true neighbours to be found, at least, above 0 and below 1.
+    """
+
+    recall: float = 0.98
+
+    def __post_init__(self) -> None:
+        if isinstance(self.recall, bool) or not isinstance(self.recall, (int, float, np.floating)):
+            raise TypeError(f"recall must be a number above 0 and below 1, got {self.recall!r}")
+        if not 0 < self.recall < 1:
+            raise ValueError(f"recall={self.recall} must lie above 0 and below 1; for all use search='exact'")
+
+    def __call__(self, space: Space, n_threads: int) -> ApproximateCellSearch:
+        return ApproximateCellSearch(space, n_threads, self.recall)
+
+
+class ApproximateCellSearch(CellSearch):
+    """Finds the stated share of the neighbours of all points, and is exact in all else."""
+
+    name = "approximate"
+    exact = False
+
+    def __init__(self, space: Space, n_threads: int, recall: float) -> None:
+        super().__init__(space, n_threads)
+        self.target = recall
+        self._calibrated: dict[int, CalibratedJoin] = {}
+        self._earlier_rules: dict[int, Rule] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_calibrated": {}}
+
+    def _again(self, space: Space) -> CellSearch:
+        search = ApproximateCellSearch(space, self.n_threads, self.target)
+        search._earlier_rules = {n: calibrated.rule for n, calibrated in self._calibrated.items()}
+        return search
+
+    def _joined(self, n_neighbors: int) -> CellJoin:
+        n_distinct = self._duplicates.n_distinct
+        if n_distinct < _FEWEST_SAMPLES:
+            return super()._joined(n_neighbors)
+        n_cells = round(n_distinct / approximate_cell_size(n_distinct))
+        return self._partitioned(n_cells, Workload(_COMPARED, n_neighbors, shortlisted=True))
+
+    def _all_nearest(self, n_nearest: int) -> RaggedRows:
+        calibrated = self._calibration(n_nearest)
+        if calibrated is None:
+            return super()._all_nearest(n_nearest)
+        with loop_stage("neighbours", len(self.space.points)):
+            rows = calibrated.found(self._cells(n_nearest).members())
+            self._complete(rows, n_nearest)
+        return rows
+
+    def _complete(self, rows: RaggedRows, n_nearest: int) -> None:
+        """Rows for which too few points were visited are searched exactly."""
+        join = self._cells(n_nearest)
+        members = join.members()
+        short = np.flatnonzero((rows.indices[rows.indptr[1:] - 1] < 0) & (members.cell_of != NO_CELL))
+        if len(short):
+            exact = join.nearest(members.some(short), n_nearest)
+            rows.indices.reshape(-1, n_nearest)[short] = exact.indices.reshape(-1, n_nearest)
+            rows.distances.reshape(-1, n_nearest)[short] = exact.distances.reshape(-1, n_nearest)
+
+    def _calibration(self, n_nearest: int) -> CalibratedJoin | None:
+        """The calibration for so many neighbours; None where an exact search is the better one."""
+        n_distinct = self._duplicates.n_distinct
+        if n_distinct < _FEWEST_SAMPLES or n_nearest < 2 or n_nearest > n_distinct // 8:
+            return None
+        if n_nearest not in self._calibrated:
+            join, counts = self._cells(n_nearest), self._duplicates.counts_at_first
+            earlier = self._earlier_rules.get(n_nearest)
+            with stage("calibration"):
+                self._calibrated[n_nearest] = CalibratedJoin(join, counts, self.target, n_nearest, earlier)
+        calibrated = self._calibrated[n_nearest]
+        worthwhile = calibrated.reached and calibrated.rule.cost < n_distinct / 2
+        return calibrated if worthwhile else None
+
+    def recall(self, n_neighbors: int) -> tuple[float, float]:
+        calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
+        return (1.0, 0.0) if calibrated is None else (calibrated.recall, calibrated.recall_error)

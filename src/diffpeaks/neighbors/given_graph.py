@@ -1,0 +1,69 @@
+"""A graph that the user brought in the place of points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._base.constants import NO_POINT
+from diffpeaks.graph import NeighborGraph
+
+if TYPE_CHECKING:
+    from diffpeaks.neighbors.points import PointSet
+
+
+class GivenGraph:
+    """A graph that the user brought: it can be filtered, but knows nothing beyond its rows."""
+
+    can_move = False
+    degree = 1
+
+    def __init__(self, graph: NeighborGraph) -> None:
+        self.given = graph
+        self.n_samples = graph.n_samples
+
+    def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
+        """The rows cut to what is asked for; with both, the whole rows, which hold either."""
+        if radius is not None and n_neighbors is not None:
+            self.given.check_holds(n_neighbors, radius)
+            return self.given
+        if radius is not None:
+            return self.given.within(radius)
+        return self.given if n_neighbors is None else self.given.nearest(n_neighbors)
+
+    def automatic_n_neighbors(self) -> None:
+        """No number: rows may differ in length, and each counts as a whole."""
+        return None
+
+    def typical_distance(self, seed: int = 0) -> float:
+        """Unknown, and so no link is too long."""
+        return np.inf
+
+    def typical_radius(self, n_neighbors: int | None) -> float:
+        """The whole of each row, if rows are balls."""
+        if self.given.radius == 0:
+            raise ValueError(
+                "radius='auto' needs a graph of balls, but this one holds nearest neighbours and is complete "
+                "up to radius 0; build it with neighbor_graph(X, radius=...), or use a density on n_neighbors"
+            )
+        return self.given.radius
+
+    def nearest_denser(
+        self, points: NDArray[Any], rank: NDArray[Any], n_neighbors: int
+    ) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        if len(points) > 1:
+            raise ValueError(
+                f"{len(points)} samples have no denser neighbour in the precomputed graph, and how far the "
+                "next denser one lies is not known; cut by max_link or min_prominence, or fit on points or a "
+                "dense matrix of distances"
+            )
+        return np.full(1, NO_POINT, np.int32), np.full(1, np.inf)
+
+    def searched(self) -> PointSet:
+        """Refuses: there are no points to which new samples could be compared."""
+        raise ValueError(
+            "what was fitted on a precomputed graph, such as a sparse matrix, cannot place new samples; fit "
+            "on points or on a dense matrix of distances"
+        )

@@ -1,0 +1,1 @@
+"""What searches take of memory: predicted beforehand, and kept below a limit."""
