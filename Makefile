@@ -11,7 +11,7 @@ SOURCES = pyproject.toml CMakeLists.txt $(wildcard native/* native/kernels/*)
 .PHONY: demo test lint docs sanitize sanitize-threads clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python -m diffpeaks.demo
+	$(BIN)/python -m diffpeaks.cli.demonstration
 
 test: lint
 	$(BIN)/python -m pytest -q

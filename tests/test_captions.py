@@ -8,8 +8,8 @@ import pytest
 from clouds import general_position
 
 from diffpeaks.captions import Captions, OutsideFolderError, Pictures, shown_value
-from diffpeaks.commands.captions import add_captions, captions_of, check_captions, columns_beside
-from diffpeaks.commands.inputs import add_inputs, samples_of
+from diffpeaks.cli.captions import add_captions, captions_of, check_captions, columns_beside
+from diffpeaks.cli.inputs import add_inputs, samples_of
 from diffpeaks.files import Wanted, read_samples
 
 X = general_position(0, 6)

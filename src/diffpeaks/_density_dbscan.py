@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._base.constants import NOISE
-from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
+from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
 from diffpeaks.cuts import isolation_of
 from diffpeaks.cuts.linking import core_labels
 from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_of
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples, with_input_tags
 from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
 from diffpeaks.progress import Callback, loop_stage
@@ -108,7 +108,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose, self.callback = verbose, callback
 
-    @whole_fit
+    @transactional_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster X.
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
 from diffpeaks._base.validation import check_flat, fixed_seed
-from diffpeaks._sklearn_compat import Interval, StrOptions, check_params, whole_fit, with_input_tags
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.cut import isolation_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, points_of
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, with_input_tags
 from diffpeaks.density.samples import DistinctSamples, distinct_samples, smoothed
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.progress import Callback, loop_stage
@@ -163,7 +163,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose, self.callback = verbose, callback
 
-    @whole_fit
+    @transactional_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Cluster X.
 

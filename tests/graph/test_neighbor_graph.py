@@ -5,7 +5,7 @@ import pytest
 from clouds import general_position, rows_of
 
 from diffpeaks import NeighborGraph, neighbor_graph
-from diffpeaks._base import frozen as _frozen
+from diffpeaks.graph import checks
 from diffpeaks.neighbors.choice import SEARCHES
 
 
@@ -100,7 +100,7 @@ def test_it_does_not_share_memory_of_others_that_can_be_changed(tmp_path):
 
 @pytest.mark.parametrize("search", list(SEARCHES))
 def test_what_a_search_found_is_not_copied(search, monkeypatch):
-    is_frozen, answers = _frozen._is_frozen, []
-    monkeypatch.setattr(_frozen, "_is_frozen", lambda array: answers.append(is_frozen(array)) or answers[-1])
+    ischecks, answers = checks._ischecks, []
+    monkeypatch.setattr(checks, "_ischecks", lambda array: answers.append(ischecks(array)) or answers[-1])
     neighbor_graph(general_position(0), 5, search=search)
     assert answers == [True] * 3

@@ -208,7 +208,7 @@ def test_without_matplotlib_the_message_says_what_to_install():
 
 
 def test_the_demo_writes_labels_and_a_picture(tmp_path, capsys):
-    from diffpeaks.demo import main
+    from diffpeaks.cli.demonstration import main
 
     main(str(tmp_path))
     printed = capsys.readouterr().out

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from diffpeaks._sklearn_compat import whole_fit, with_input_tags
+from diffpeaks._base.sklearn_parts import transactional_fit
 from diffpeaks.density import points_of
+from diffpeaks.density.base import with_input_tags
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 
@@ -20,7 +21,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     metric: Any
     n_neighbors: Any
 
-    @whole_fit
+    @transactional_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster X.
 

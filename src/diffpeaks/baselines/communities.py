@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._sklearn_compat import Interval, StrOptions
+from diffpeaks._base.sklearn_parts import Interval, StrOptions
 from diffpeaks.baselines.base import GraphClusterer, check_cosines
 from diffpeaks.cuts.linking import component_labels
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS

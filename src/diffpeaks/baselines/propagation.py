@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._sklearn_compat import Interval, StrOptions
+from diffpeaks._base.sklearn_parts import Interval, StrOptions
 from diffpeaks.baselines.base import GraphClusterer, check_cosines
 from diffpeaks.cuts.linking import component_labels, components
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from diffpeaks._base.sklearn_parts import Interval, check_params
 from diffpeaks._base.validation import n_threads
 from diffpeaks._native import rank_distances
-from diffpeaks._sklearn_compat import Interval, check_params
 from diffpeaks.baselines.base import GraphClusterer
 from diffpeaks.cuts.linking import component_labels, components
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS

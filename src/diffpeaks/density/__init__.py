@@ -1,9 +1,9 @@
 """Densities: one value for each sample, from its neighbour graph."""
 
-from diffpeaks.density.base import GraphDensity, Needs, points_of
+from diffpeaks.density.base import GraphDensity, Needs, density_of, points_of
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
-from diffpeaks.density.named import PAPER_DENSITIES, density_of
+from diffpeaks.density.named import PAPER_DENSITIES
 from diffpeaks.density.shared_neighbors import SharedNeighborDensity
 
 __all__ = [

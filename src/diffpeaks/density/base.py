@@ -8,12 +8,19 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffpeaks._base.validation import check_n_neighbors, check_radius
-from diffpeaks._sklearn_compat import Interval, validated, whole_fit, with_input_tags
+from diffpeaks._base.sklearn_parts import Interval, transactional_fit
+from diffpeaks._base.validation import check_given, check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet, check_features, searchable
+from diffpeaks.neighbors import (
+    ApproximateSearch,
+    GivenGraph,
+    PointSet,
+    check_features,
+    graph_from_tables,
+    searchable,
+)
 from diffpeaks.progress import loop_stage
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
@@ -51,6 +58,40 @@ def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
     )
 
 
+def with_input_tags(tags: Any, metric: Any) -> Any:
+    """Sparse input is welcome; distances are pairwise and not negative."""
+    tags.input_tags.sparse = True
+    tags.input_tags.pairwise = tags.input_tags.positive_only = (
+        isinstance(metric, str) and metric == "precomputed"
+    )
+    return tags
+
+
+def validated(estimator: Any, X: Any, reset: bool) -> Any:
+    """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
+    if isinstance(X, tuple):
+        X = graph_from_tables(X)
+    if isinstance(X, NeighborGraph):
+        if not reset:
+            raise ValueError(
+                "X is a graph among its own samples, which says nothing about those of the fit; give new "
+                "samples as rows of features, or with metric='precomputed' of distances to all fitted samples"
+            )
+        estimator.n_features_in_ = X.n_samples
+        vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a table
+        return X
+    check_given(X)
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )
+
+
 def new_samples(estimator: Any, density: GraphDensity, X: Any) -> Any:
     """New samples for an estimator that was fitted with that density, checked."""
     density._points.searched()  # refuses where there are no points to compare with
@@ -82,7 +123,7 @@ class GraphDensity(BaseEstimator):
         """A second key that orders samples of equal density, if the density has one."""
         return None
 
-    @whole_fit
+    @transactional_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Compute the density of each sample of X.
 
@@ -135,15 +176,57 @@ class GraphDensity(BaseEstimator):
         return with_input_tags(super().__sklearn_tags__(), self.metric)
 
 
+def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
+    """What a clusterer was given as density, or else the default, not fitted, with its metric and search.
+
+    The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
+    a name brings its own.
+    """
+    density = clusterer.density
+    if density is None:
+        return _with_settings_of(clusterer, default)
+    from diffpeaks.density.named import named_density  # which is made of estimators, and these of this file
+
+    if isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
+        raise ValueError(
+            f"n_neighbors={clusterer.n_neighbors} has no effect, because the density {density!r} brings its "
+            "own neighbours; set them there"
+        )
+    found = named_density(density, clusterer)
+    return _with_settings_of(clusterer, found) if isinstance(density, (GraphDensity, str)) else found
+
+
+def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
+    """One search serves both, so that the density must leave its settings open or have the same."""
+    for name in ("metric", "metric_params", "search"):
+        own, theirs = getattr(density, name), getattr(clusterer, name)
+        if own is None:
+            density.set_params(**{name: theirs})
+        elif not _same(own, theirs):
+            raise ValueError(
+                f"the density has {name}={own!r} and the clusterer {name}={theirs!r}, but one search "
+                "serves both; give it to the clusterer alone"
+            )
+    if density.n_jobs is None:
+        density.set_params(n_jobs=clusterer.n_jobs)
+    density._validate_params()
+    return density
+
+
+def _same(own: Any, theirs: Any) -> bool:
+    """Equality that reaches into dictionaries and arrays."""
+    if isinstance(own, dict) and isinstance(theirs, dict):
+        return own.keys() == theirs.keys() and all(_same(own[key], theirs[key]) for key in own)
+    if isinstance(own, np.ndarray) or isinstance(theirs, np.ndarray):
+        return np.array_equal(own, theirs)
+    return bool(own == theirs)
+
+
 def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int | None:
     """A number of neighbours; None stands for the whole rows of a given graph."""
     if n_neighbors == "auto":
         return points.automatic_n_neighbors()
     return check_n_neighbors(n_neighbors, points.n_samples)
-
-
-def nearest_or_all(graph: NeighborGraph, n_neighbors: int | None) -> NeighborGraph:
-    return graph if n_neighbors is None else graph.nearest(n_neighbors)
 
 
 def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._sklearn_compat import Interval, StrOptions
+from diffpeaks._base.sklearn_parts import Interval, StrOptions
 from diffpeaks.density.base import (
     N_NEIGHBORS,
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    nearest_or_all,
     settled_n_neighbors,
     settled_radius,
 )
@@ -129,7 +128,7 @@ class LocalContrast(GraphDensity):
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         self.naive_density_ = ball_counts(graph, needs.radius)
-        nearest = nearest_or_all(graph, needs.n_neighbors)
+        nearest = graph.nearest(needs.n_neighbors)
         return _exceeded(nearest.indptr, nearest.indices, self.naive_density_, self.naive_density_)
 
     def tie_break(self) -> NDArray[np.float64]:

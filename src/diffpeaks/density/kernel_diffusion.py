@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._sklearn_compat import Interval, Options, StrOptions
+from diffpeaks._base.sklearn_parts import Interval, Options, StrOptions
 from diffpeaks.density.base import (
     N_NEIGHBORS,
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    nearest_or_all,
     settled_n_neighbors,
     settled_radius,
 )
@@ -34,8 +33,8 @@ from diffpeaks.density.walk import (
     walk_on,
 )
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 
 class KernelDiffusion(GraphDensity):
@@ -148,7 +147,7 @@ class KernelDiffusion(GraphDensity):
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         if needs.radius is None:
-            reached = nearest_or_all(graph, needs.n_neighbors)
+            reached = graph.nearest(needs.n_neighbors)
         else:
             reached = graph.within(needs.radius)
             reached.check_symmetric()

@@ -50,31 +50,14 @@ class GivenDensity(GraphDensity):
         )
 
 
-def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
-    """What a clusterer was given as density, or else the default, not fitted, with its metric and search.
-
-    The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
-    a name brings its own.
-    """
-    density = clusterer.density
-    if isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
-        raise ValueError(
-            f"n_neighbors={clusterer.n_neighbors} has no effect, because the density {density!r} brings its "
-            "own neighbours; set them there"
-        )
-    if density is None:
-        return _with_settings_of(clusterer, default)
-    return _resolved(density, clusterer)
-
-
-def _resolved(density: Any, clusterer: Any) -> GraphDensity:
-    """A fresh estimator for `density`, with the clusterer's metric, search and threads."""
+def named_density(density: Any, clusterer: Any) -> GraphDensity:
+    """A fresh estimator for what a clusterer was given as density."""
     if isinstance(density, GraphDensity):
-        return _with_settings_of(clusterer, clone(density))
+        return clone(density)
     if isinstance(density, str):
         if density not in PAPER_DENSITIES:
             raise ValueError(f"density={density!r} is unknown; use one of {list(PAPER_DENSITIES)}")
-        return _with_settings_of(clusterer, PAPER_DENSITIES[density]())
+        return PAPER_DENSITIES[density]()
     if isinstance(density, type):
         raise TypeError(f"density is the class {density.__name__}; give an instance, {density.__name__}()")
     if callable(density) or np.ndim(density) == 1:
@@ -83,29 +66,3 @@ def _resolved(density: Any, clusterer: Any) -> GraphDensity:
         f"density has shape {np.shape(density)}; it must be an estimator like KernelDiffusion(), a name in "
         f"{list(PAPER_DENSITIES)}, one value for each sample, or a function of the graph"
     )
-
-
-def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
-    """One search serves both, so that the density must leave its settings open or have the same."""
-    for name in ("metric", "metric_params", "search"):
-        own, theirs = getattr(density, name), getattr(clusterer, name)
-        if own is None:
-            density.set_params(**{name: theirs})
-        elif not _same(own, theirs):
-            raise ValueError(
-                f"the density has {name}={own!r} and the clusterer {name}={theirs!r}, but one search "
-                "serves both; give it to the clusterer alone"
-            )
-    if density.n_jobs is None:
-        density.set_params(n_jobs=clusterer.n_jobs)
-    density._validate_params()
-    return density
-
-
-def _same(own: Any, theirs: Any) -> bool:
-    """Equality that reaches into dictionaries and arrays."""
-    if isinstance(own, dict) and isinstance(theirs, dict):
-        return own.keys() == theirs.keys() and all(_same(own[key], theirs[key]) for key in own)
-    if isinstance(own, np.ndarray) or isinstance(theirs, np.ndarray):
-        return np.array_equal(own, theirs)
-    return bool(own == theirs)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from diffpeaks._base.sklearn_parts import Interval, transactional_fit
 from diffpeaks._base.validation import check_finite
-from diffpeaks._sklearn_compat import Interval, whole_fit
 
 # Balls are closed, and the smallest and the largest value often lie on their rims: rounding shall not decide.
 _ROUNDING = 1e-9
@@ -56,7 +56,7 @@ class ReScale(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.n_intervals = n_intervals
         self.radius = radius
 
-    @whole_fit
+    @transactional_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn how to rescale each attribute of X, an array of shape (n_samples, n_features)."""
         X = self._validated(X, reset=True)

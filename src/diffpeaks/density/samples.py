@@ -63,11 +63,6 @@ class DistinctSamples:
     def n_samples(self) -> int:
         return self.points.n_samples if self.number is None else len(self.number)
 
-    @property
-    def masses(self) -> NDArray[np.float64]:
-        """The weight of each point, one where all weigh the same."""
-        return np.ones(self.points.n_samples) if self.weights is None else self.weights
-
     def n_neighbors(self, asked: int | str, recipe: Recipe) -> int | None:
         """Resolve `n_neighbors`, at most the number of distinct samples; None stands for whole rows."""
         if isinstance(asked, str):

@@ -9,20 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.sklearn_parts import Interval, StrOptions
 from diffpeaks._base.validation import n_threads
 from diffpeaks._native import shared_counts
-from diffpeaks._sklearn_compat import Interval, StrOptions
 from diffpeaks.density.base import (
     N_NEIGHBORS,
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    nearest_or_all,
     settled_n_neighbors,
 )
 from diffpeaks.graph import NeighborGraph, csr
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 _BLOCK_ENTRIES = 1 << 14  # of new samples' neighbours; the product of two lists has many times as many
 
@@ -86,7 +85,7 @@ class SharedNeighborDensity(GraphDensity):
         return Needs(settled_n_neighbors(self.n_neighbors, points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        lists = nearest_or_all(graph, needs.n_neighbors)
+        lists = graph.nearest(needs.n_neighbors)
         self.min_shared_ = _settled_min_shared(self.min_shared, lists)
         self._lists = lists
         density = np.empty(lists.n_samples)

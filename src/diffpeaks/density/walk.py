@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import check_positive, n_threads
 from diffpeaks._native import n_sending_parts, send_mass, weigh_rows
 from diffpeaks.graph import NeighborGraph, csr
-from diffpeaks.neighbors.ragged_rows import RaggedRows
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.progress import stage
 
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]

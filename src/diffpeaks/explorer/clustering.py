@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
+from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks._sklearn_compat import check_params
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.forest.peaks import PeakForest

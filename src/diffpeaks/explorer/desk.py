@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from diffpeaks._base.palette import N_COLORS, NOISE_COLOR, css_color
 from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import PICTURE_SUFFIXES, Captions
 from diffpeaks.explorer import words
@@ -22,7 +23,6 @@ from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene, packed_clustering
 from diffpeaks.files import text
-from diffpeaks.palette import N_COLORS, NOISE_COLOR, css_color
 
 MEMBERS_A_PAGE = 60
 NEIGHBORS_SHOWN = 12

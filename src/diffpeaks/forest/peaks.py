@@ -189,8 +189,8 @@ def weighed_by_flow(
     hill = peak_labels(forest, tops).astype(np.int32)
     order = rank_of(forest.rank)  # either is the inverse of the other
     hills = JoiningHills(forest.rank[tops], hill[order], _log_of(density[order]))
-    sent_by_weight = distinct.masses / walk.volume
-    of_points = np.ascontiguousarray(distinct.of_first(hill))
+    sent_by_weight = (1.0 if distinct.weights is None else distinct.weights) / walk.volume
+    of_points = hill if distinct.first is None else hill[distinct.first]
     hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points)
     hills.open_passes(links, max_link, forest.rank)
     joined, passes, ends, apart = hills.join(flow_weight, usual_flow)

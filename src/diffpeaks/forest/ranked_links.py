@@ -9,8 +9,7 @@ from diffpeaks._base.constants import NO_POINT
 from diffpeaks._native import merge_ranked
 from diffpeaks.forest.peaks import PeakForest, denser_neighbors, density_order, prominence_of, rank_of
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors.ragged_rows import RaggedRows
+from diffpeaks.graph.rows import RaggedRows, offsets
 
 
 class RankedLinks:

@@ -12,31 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks._base.frozen import freeze, frozen
-from diffpeaks._base.validation import (
-    check_claims,
-    check_graph_size,
-    check_integers,
-    check_n_neighbors,
-    check_point_indices,
-    check_unmasked,
-    n_threads,
-)
-from diffpeaks._native import first_fault, row_spreads, some_asymmetric
+from diffpeaks._base.validation import check_claims, check_n_neighbors, n_threads
+from diffpeaks._native import row_spreads, some_asymmetric
+from diffpeaks.graph.checks import checked_rows
 from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
 from diffpeaks.graph.rows import row_blocks, row_prefixes
 from diffpeaks.graph.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
 FEWEST_NEIGHBORS = 4  # the point itself counted, of which a dimension can be told
 _LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
-_FAULTS = {
-    1: "does not start with the point itself",
-    2: "has the point itself at a distance other than 0",
-    3: "names a point outside 0 .. n_samples - 1",
-    4: "has a distance that is negative, NaN or infinite; drop such samples or use another metric",
-    5: "is not sorted by (distance, index)",
-    6: "names a point twice",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,41 +58,20 @@ class NeighborGraph:
     recall_error: float = 0.0
 
     def __post_init__(self) -> None:
-        indptr = check_integers("indptr", self.indptr).astype(np.int64, copy=False)
-        if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
-            raise ValueError(
-                "indptr must be n_samples + 1 ascending offsets from 0 with n_samples >= 1, "
-                f"got an array of shape {indptr.shape}"
-            )
-        for name in ("indices", "distances"):
-            check_unmasked(name, getattr(self, name))
-            shape = np.shape(getattr(self, name))
-            if shape != (indptr[-1],):
-                raise ValueError(f"{name} has shape {shape}, but indptr ends at {indptr[-1]}")
-        check_graph_size(len(indptr) - 1, 0)
-        kept = {
-            "indptr": frozen(indptr, np.int64),
-            "indices": frozen(check_point_indices(self.indices, indptr), np.int32),
-            "distances": frozen(self.distances, _real_dtype(self.distances)),
-        }
-        for name, values in kept.items():
-            object.__setattr__(self, name, values)
-        row, fault = first_fault(self)
-        if fault:
-            raise ValueError(f"row {row} of the graph {_FAULTS[fault]}")
-        shortest = int(self.degrees.min())
-        if self.n_neighbors is None:
-            object.__setattr__(self, "n_neighbors", shortest)
-        check_claims(self.n_neighbors, shortest, self.radius, self.recall, self.recall_error)
+        rows = checked_rows(self.indptr, self.indices, self.distances)
+        shortest = int(np.diff(rows[0]).min())
+        n_neighbors = shortest if self.n_neighbors is None else self.n_neighbors
+        check_claims(n_neighbors, shortest, self.radius, self.recall, self.recall_error)
+        for field, value in zip(fields(self), (*rows, n_neighbors), strict=False):
+            object.__setattr__(self, field.name, value)
 
     @classmethod
-    def of_valid(cls, **values: Any) -> Self:
-        """A graph of values that are known to be valid: they are not copied, and arrays become read-only."""
+    def of_valid(cls, *values: Any) -> Self:
+        """A graph of all its values, in order, that are known to be valid; its arrays become read-only."""
         graph = object.__new__(cls)
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                freeze(value)
-            object.__setattr__(graph, name, value)
+        for field, value in zip(fields(cls), values, strict=True):
+            freeze(value)
+            object.__setattr__(graph, field.name, value)
         return graph
 
     @classmethod
@@ -156,7 +119,7 @@ class NeighborGraph:
 
         A file that is there already is replaced in one step, so that an interruption leaves it whole.
         """
-        write_graph_file(path, self._values())
+        write_graph_file(path, {field.name: getattr(self, field.name) for field in fields(self)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], mmap: bool = True, check: bool = True) -> Self:
@@ -186,10 +149,10 @@ class NeighborGraph:
         values = read_graph_file(path, {field.name: field.default for field in fields(cls)}, mmap, check)
         if check:
             return cls(**values)
-        return cls.of_valid(**values)
+        return cls.of_valid(*(values[field.name] for field in fields(cls)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), tuple(self._values().values()))
+        return (type(self), tuple(getattr(self, field.name) for field in fields(self)))
 
     def __repr__(self) -> str:
         return (
@@ -233,8 +196,10 @@ class NeighborGraph:
                 "NeighborGraph(..., radius=...)"
             )
 
-    def nearest(self, n_neighbors: int) -> NeighborGraph:
-        """The graph with only the `n_neighbors` nearest points in each row."""
+    def nearest(self, n_neighbors: int | None) -> NeighborGraph:
+        """The graph with only the `n_neighbors` nearest points in each row; None keeps whole rows."""
+        if n_neighbors is None:
+            return self
         if len(self.indices) == n_neighbors * self.n_samples and n_neighbors == self.n_neighbors:
             return self
         self.check_holds(n_neighbors=n_neighbors)
@@ -259,25 +224,20 @@ class NeighborGraph:
         return self if distance == np.inf else self.up_to(np.nextafter(distance, 0))
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
-        indptr, indices, distances = row_prefixes(self.indptr, lengths, self.indices, self.distances)
-        changed = {
-            "indptr": indptr,
-            "indices": indices,
-            "distances": distances,
-            "n_neighbors": n_neighbors or int(lengths.min()),
-            "radius": radius,
-        }
-        return NeighborGraph.of_valid(**{**self._values(), **changed})
+        rows = row_prefixes(self.indptr, lengths, self.indices, self.distances)
+        return self.with_rows(rows[0], rows[1], rows[2], n_neighbors or int(lengths.min()), radius)
 
     def with_rows(
-        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], distances: NDArray[Any]
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        distances: NDArray[Any],
+        n_neighbors: int = 1,
+        radius: float = 0.0,
     ) -> NeighborGraph:
-        """Other rows, found by the same search, that are known to be valid but not to be complete."""
-        rows = {"indptr": indptr, "indices": indices, "distances": distances}
-        return NeighborGraph.of_valid(**{**self._values(), **rows, "n_neighbors": 1, "radius": 0.0})
-
-    def _values(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Other rows, found by the same search, that are known to be valid."""
+        origin = self.search, self.recall, self.recall_error
+        return NeighborGraph.of_valid(indptr, indices, distances, n_neighbors, radius, *origin)
 
     def intrinsic_dimension(self, distance_power: int = 1, n_jobs: int | None = None) -> float:
         """The estimate of Levina and Bickel (2004), averaged as by MacKay and Ghahramani (2005).
@@ -308,6 +268,13 @@ class NeighborGraph:
         return csr(self, self.distances).copy()
 
 
+def freeze(value: Any) -> None:
+    """Make an array that nobody else holds read-only, with all that it is a view of."""
+    while isinstance(value, np.ndarray):
+        value.flags.writeable = False
+        value = value.base
+
+
 def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
     """`data`, one value for each entry of the graph, as a sparse matrix that shares its structure.
 
@@ -319,7 +286,3 @@ def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
     matrix = sp.csr_array((graph.n_samples, graph.n_samples), dtype=data.dtype)
     matrix.indptr, matrix.indices, matrix.data = indptr, graph.indices, data
     return matrix
-
-
-def _real_dtype(distances: ArrayLike) -> Any:
-    return np.float32 if np.asarray(distances).dtype == np.float32 else np.float64

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 _BLOCK_ENTRIES = 1 << 17  # a block of rows and its temporaries stay in the processor's cache
+
+
+class RaggedRows(NamedTuple):
+    """Points for each query as flat rows.
+
+    What a search returns is sorted by (distance, index). Candidates on their way there are not, and
+    their distances are those that selected them, until a space has settled them.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    distances: NDArray[Any]
 
 
 def offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:

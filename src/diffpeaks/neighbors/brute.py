@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import keep_nearest
-from diffpeaks.graph.rows import offsets
+from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.contract import ROUNDING, ExactSearch, Space
-from diffpeaks.neighbors.ragged_rows import RaggedRows, at_most, concatenated, first_of_rows
+from diffpeaks.neighbors.ragged_rows import at_most, concatenated, first_of_rows
 from diffpeaks.progress import stage
 
 _BLOCK_BYTES = 1 << 29  # of all threads together

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from diffpeaks.graph.rows import RaggedRows
     from diffpeaks.neighbors.duplicates import Duplicates
-    from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 # Relative difference below which two computations of one distance may disagree.
 ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._native import first_equal, sort_rows
-from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors.ragged_rows import RaggedRows, first_of_rows
+from diffpeaks.graph.rows import RaggedRows, offsets
+from diffpeaks.neighbors.ragged_rows import first_of_rows
 
 _BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_scale, some_of
 from diffpeaks._native import pair_distances, sort_rows
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
-from diffpeaks.neighbors.ragged_rows import RaggedRows, pair_blocks
+from diffpeaks.neighbors.ragged_rows import pair_blocks
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
 _BLOCK_VALUES = 1 << 17

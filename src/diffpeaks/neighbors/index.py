@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.frozen import freeze
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, some_of
 from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.neighbor_graph import freeze
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Space
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import stage
 
 _BLOCK_ENTRIES = 1 << 22

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
-from diffpeaks._base.frozen import freeze
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, check_radius
 from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.neighbor_graph import freeze
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Search, Space
-from diffpeaks.neighbors.ragged_rows import RaggedRows, with_rows
+from diffpeaks.neighbors.ragged_rows import with_rows
 from diffpeaks.progress import stage
 
 if TYPE_CHECKING:
@@ -74,9 +75,12 @@ class PointSet:
                 f"the metric puts point {lost} farther than radius={radius} from itself; "
                 "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
             )
+        found = *rows, n_neighbors, complete, self.search.name, recall, recall_error
+        if self.space.measure is not None:
+            return NeighborGraph.of_valid(*found)
         for values in rows:
             freeze(values)
-        return NeighborGraph(*rows, n_neighbors, complete, self.search.name, recall, recall_error)
+        return NeighborGraph(*found)  # a metric of the user may give anything: it is checked
 
     def _balls(self, queries: Any, radius: float, n_neighbors: int) -> RaggedRows:
         """All points within the radius; rows with fewer than `n_neighbors` go on to as many."""

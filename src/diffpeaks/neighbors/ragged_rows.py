@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks.graph.rows import offsets
+from diffpeaks.graph.rows import RaggedRows, offsets
 
 _PAIR_BLOCK_VALUES = 1 << 22
-
-
-class RaggedRows(NamedTuple):
-    """Points for each query as flat rows.
-
-    What a search returns is sorted by (distance, index). Candidates on their way there are not, and
-    their distances are those that selected them, until a space has settled them.
-    """
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    distances: NDArray[Any]
 
 
 def pair_blocks(rows: RaggedRows, values_each: int) -> Iterator[tuple[slice, Any, Any]]:

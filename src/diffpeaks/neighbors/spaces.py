@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_distances, check_scale, is_self_rounding
 from diffpeaks._native import pair_distances, sort_rows
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import ROUNDING, Measure, check_representable, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
 from diffpeaks.neighbors.euclidean import squared_norms
 from diffpeaks.neighbors.metric_params import fixed_params
-from diffpeaks.neighbors.ragged_rows import RaggedRows, pair_blocks
+from diffpeaks.neighbors.ragged_rows import pair_blocks
 
 _MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
 _TREE_ORDERS = (1.0, np.inf)  # other powers of small or large differences leave the range of floats

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import kd_tree, sort_rows
-from diffpeaks.graph.rows import offsets
+from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.contract import ExactSearch, Space, check_representable
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import loop_stage
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Pictures of a fitted density: arrays in, axes out. Needs matplotlib."""
 
-from diffpeaks.palette import cluster_colors
+from diffpeaks._base.palette import cluster_colors
 from diffpeaks.plotting._style import paper_style, pyplot
 from diffpeaks.plotting.cluster_sizes import ClusterSizesDisplay
 from diffpeaks.plotting.decision_graph import DecisionGraphDisplay

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.constants import NOISE
-from diffpeaks.palette import HUES, NOISE_COLOR, cluster_colors
+from diffpeaks._base.palette import HUES, NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import Display, log_axes
 from diffpeaks.results.facts import counted
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.palette import NOISE_COLOR, cluster_colors
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.palette import NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import (
     Display,
     check_alike,

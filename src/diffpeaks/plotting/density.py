@@ -11,9 +11,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.constants import NOISE
+from diffpeaks._base.palette import cluster_colors
 from diffpeaks._base.validation import check_density
 from diffpeaks.maps import axis_names, map_coordinates
-from diffpeaks.palette import cluster_colors
 from diffpeaks.plotting._style import (
     MANY_SAMPLES,
     Display,

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.palette import cluster_colors
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.palette import cluster_colors
 from diffpeaks.plotting._style import LINE_COLOR, Display, check_offers, size_in_points
 from diffpeaks.results.facts import counted
 from diffpeaks.results.hierarchy import Hierarchy

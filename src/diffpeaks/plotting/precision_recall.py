@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from diffpeaks._base.palette import cluster_colors
 from diffpeaks.metrics import Scores, bcubed_scores, pairwise_scores
-from diffpeaks.palette import cluster_colors
 from diffpeaks.plotting._style import Display, check_offers
 
 _SCORES = {"bcubed": bcubed_scores, "pairwise": pairwise_scores}

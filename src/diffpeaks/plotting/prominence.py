@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
+from diffpeaks._base.palette import NOISE_COLOR, cluster_colors
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.palette import NOISE_COLOR, cluster_colors
 from diffpeaks.plotting._style import (
     LINE_COLOR,
     Display,

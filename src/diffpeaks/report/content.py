@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from diffpeaks._base.constants import NOISE
+from diffpeaks._base.palette import css_color
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
-from diffpeaks.palette import css_color
 from diffpeaks.report.thumbnails import thumbnail
 from diffpeaks.results.members import Members
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.palette import cluster_colors, ink_on
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.neighbors import GivenGraph
-from diffpeaks.palette import cluster_colors, ink_on
 from diffpeaks.plotting import ClusterSizesDisplay, DecisionGraphDisplay, DensityDisplay, ProminenceDisplay
 from diffpeaks.results.members import Members
 

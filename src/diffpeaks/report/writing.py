@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks import maps
 from diffpeaks._base.files import replacing
+from diffpeaks._base.palette import N_COLORS
 from diffpeaks._base.validation import check_integer
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
-from diffpeaks.palette import N_COLORS
 from diffpeaks.progress import stage
 from diffpeaks.report.content import Content, key_figures
 from diffpeaks.report.pictures import MAP_NUMBERS, pictures_of

@@ -17,8 +17,8 @@ from diffpeaks._base.constants import NO_POINT, NOISE
 from diffpeaks._base.validation import check_integer
 from diffpeaks.forest.peaks import PeakForest, labels_by_peak, peak_forest, peak_labels
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors.ragged_rows import RaggedRows, leading
+from diffpeaks.graph.rows import RaggedRows, offsets
+from diffpeaks.neighbors.ragged_rows import leading
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._base.validation import check_integer
-from diffpeaks._sklearn_compat import check_params
 from diffpeaks.density.base import new_samples
 from diffpeaks.results.clustering import Clustering, Landscape
 from diffpeaks.results.explanation import Explanation

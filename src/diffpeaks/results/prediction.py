@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks.density import GraphDensity
-from diffpeaks.graph.rows import offsets
+from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors import PointSet
-from diffpeaks.neighbors.ragged_rows import RaggedRows, leading
+from diffpeaks.neighbors.ragged_rows import leading
 from diffpeaks.progress import stage
 from diffpeaks.recipes import WHOLE_ROWS, LinkShares
 

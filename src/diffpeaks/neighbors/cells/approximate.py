@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin
 from diffpeaks.neighbors.cells.join import NO_CELL, CellJoin
 from diffpeaks.neighbors.cells.projection import Workload
 from diffpeaks.neighbors.cells.rules import Rule
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Space
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import loop_stage, stage
 
 _COMPARED = 4000  # points and centroids that a point is compared with, about

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.cells.join import CellJoin, PlacedQueries, even_blocks
 from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import CellDistances, Rule, share_bound
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 SAMPLE = 1024  # queries: fitting a few numbers to them flatters their recall by far less than its error
 _WORTH_REACHING = 2.0  # times what testing all cells costs: below, a rule with a reach saves too little

@@ -19,8 +19,8 @@ from diffpeaks._native import (
     QueriesFloat,
     kernels,
 )
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, Space
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 BLOCK_QUERIES = 256
 KERNEL_VARIABLE = "DIFFPEAKS_KERNEL"

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.cells.join import BLOCK_QUERIES, Blocks, CellJoin, PlacedQueries, members_by_cell
 from diffpeaks.neighbors.cells.rules import Rule
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 
 
 class RuledJoin:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import sort_rows
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.cells.join import BLOCK_QUERIES, CellJoin, Coordinates, members_by_cell, one_cell
 from diffpeaks.neighbors.cells.partition import partition
 from diffpeaks.neighbors.cells.projection import Workload, projected
 from diffpeaks.neighbors.contract import ExactSearch, Space
-from diffpeaks.neighbors.ragged_rows import RaggedRows, at_most, scattered, with_rows
+from diffpeaks.neighbors.ragged_rows import at_most, scattered, with_rows
 from diffpeaks.progress import loop_stage, stage
 
 CELL_SIZE = 512

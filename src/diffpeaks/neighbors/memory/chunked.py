@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._native import sort_rows
-from diffpeaks.graph.rows import offsets
+from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.contract import ExactSearch, Search, Space
-from diffpeaks.neighbors.ragged_rows import RaggedRows
 from diffpeaks.progress import stage
 
 

@@ -15,7 +15,7 @@ from clouds import general_position
 
 from diffpeaks import DensityPeaks
 from diffpeaks.cli import main
-from diffpeaks.commands.parameters import PARAMETERS
+from diffpeaks.cli.parameters import PARAMETERS
 
 X = general_position(0, 150)
 COMMAND = "import sys; from diffpeaks.cli import main; sys.exit(main())"
@@ -230,7 +230,7 @@ def test_the_help_imports_no_command_and_no_library():
     code = (
         "import sys; from diffpeaks.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "late = ('diffpeaks.commands', 'diffpeaks.files', 'diffpeaks_paper', 'numpy', 'scipy', 'sklearn')\n"
+        "late = ('diffpeaks.cli', 'diffpeaks.files', 'diffpeaks_paper', 'numpy', 'scipy', 'sklearn')\n"
         "assert not [name for name in sys.modules if name.startswith(late)]"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

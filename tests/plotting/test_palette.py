@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from diffpeaks.palette import HUES, N_COLORS, NOISE_COLOR, cluster_colors, css_color
+from diffpeaks._base.palette import HUES, N_COLORS, NOISE_COLOR, cluster_colors, css_color
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear light
 DEFICIENCIES = {

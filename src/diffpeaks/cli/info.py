@@ -10,9 +10,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from diffpeaks.commands.inputs import add_inputs, samples_of
-from diffpeaks.commands.parameters import add_parameters, estimator_of
-from diffpeaks.commands.summary import add_json, size, tell
+from diffpeaks.cli.inputs import add_inputs, samples_of
+from diffpeaks.cli.parameters import add_parameters, estimator_of
+from diffpeaks.cli.summary import add_json, size, tell
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.memory.plan import plan
 from diffpeaks.recipes import DEFAULT

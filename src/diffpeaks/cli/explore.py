@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from diffpeaks.commands.captions import add_captions
-from diffpeaks.commands.inputs import add_inputs
-from diffpeaks.commands.mapping import add_map
-from diffpeaks.commands.parameters import add_parameters
-from diffpeaks.commands.progress import add_quiet, progress_shown
-from diffpeaks.commands.results import with_ids
-from diffpeaks.commands.shown import add_model, check_shown, read_shown, title_of
+from diffpeaks.cli.captions import add_captions
+from diffpeaks.cli.inputs import add_inputs
+from diffpeaks.cli.mapping import add_map
+from diffpeaks.cli.parameters import add_parameters
+from diffpeaks.cli.progress import add_quiet, progress_shown
+from diffpeaks.cli.results import with_ids
+from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.explorer import Explorer, explore
 from diffpeaks.explorer.server import check_port
 from diffpeaks.files import Samples, check_destination, write_results

@@ -1,4 +1,4 @@
-"""The main job on data that ships with scikit-learn: `python -m diffpeaks.demo [FOLDER]`."""
+"""The main job on data that ships with scikit-learn: `python -m diffpeaks.cli.demonstration [FOLDER]`."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks._sklearn_compat import check_params
 from diffpeaks.cuts.noise import NOISE_ACTIONS
 from diffpeaks.density import PAPER_DENSITIES
 from diffpeaks.neighbors.choice import CHOICES, check_search

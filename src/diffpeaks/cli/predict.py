@@ -11,10 +11,10 @@ import numpy as np
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.commands.inputs import add_inputs, samples_of
-from diffpeaks.commands.progress import add_quiet, progress_shown
-from diffpeaks.commands.results import add_output, check_output, with_ids
-from diffpeaks.commands.summary import add_json, rounded, tell
+from diffpeaks.cli.inputs import add_inputs, samples_of
+from diffpeaks.cli.progress import add_quiet, progress_shown
+from diffpeaks.cli.results import add_output, check_output, with_ids
+from diffpeaks.cli.summary import add_json, rounded, tell
 from diffpeaks.files import Samples, check_present, write_results
 
 

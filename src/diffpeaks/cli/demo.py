@@ -10,6 +10,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
-    from diffpeaks import demo
+    from diffpeaks.cli import demonstration
 
-    demo.main(given.folder)
+    demonstration.main(given.folder)

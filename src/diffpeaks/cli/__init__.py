@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = [_dashed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     given = _parser(words).parse_args(words)
     try:
-        import_module(f"diffpeaks.commands.{given.command}").run(given)
+        import_module(f"diffpeaks.cli.{given.command}").run(given)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _ended(INTERRUPTED, "interrupted; what was finished is kept")
@@ -90,5 +90,5 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, what in COMMANDS.items():
         command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
         if name in words:
-            import_module(f"diffpeaks.commands.{name}").add_arguments(command)
+            import_module(f"diffpeaks.cli.{name}").add_arguments(command)
     return parser

@@ -9,8 +9,7 @@ from clouds import general_position
 
 import diffpeaks
 from diffpeaks import DensityDBSCAN, DensityPeaks
-from diffpeaks.cli import main
-from diffpeaks.commands import progress
+from diffpeaks.cli import main, progress
 from diffpeaks.explorer import Explorer
 
 X = general_position(0, 120)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.commands.captions import add_captions
-from diffpeaks.commands.inputs import add_inputs
-from diffpeaks.commands.mapping import add_map
-from diffpeaks.commands.parameters import add_parameters
-from diffpeaks.commands.progress import add_quiet, progress_shown
-from diffpeaks.commands.shown import add_model, check_shown, read_shown, title_of
-from diffpeaks.commands.summary import add_json, rounded, size, tell
+from diffpeaks.cli.captions import add_captions
+from diffpeaks.cli.inputs import add_inputs
+from diffpeaks.cli.mapping import add_map
+from diffpeaks.cli.parameters import add_parameters
+from diffpeaks.cli.progress import add_quiet, progress_shown
+from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
+from diffpeaks.cli.summary import add_json, rounded, size, tell
 from diffpeaks.files import check_destination
 from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
 from diffpeaks.results.facts import facts_of

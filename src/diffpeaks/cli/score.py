@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 from diffpeaks._base.constants import NOISE
-from diffpeaks.commands.inputs import add_format
-from diffpeaks.commands.summary import add_json, tell
+from diffpeaks.cli.inputs import add_format
+from diffpeaks.cli.summary import add_json, tell
 from diffpeaks.files import Choice, label_column, read_column
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
-from diffpeaks.commands.captions import captions_of, check_captions, columns_beside
-from diffpeaks.commands.inputs import samples_of
-from diffpeaks.commands.mapping import Map, check_map_options, columns_of_map, map_of
-from diffpeaks.commands.parameters import check_defaults, estimator_of
+from diffpeaks.cli.captions import captions_of, check_captions, columns_beside
+from diffpeaks.cli.inputs import samples_of
+from diffpeaks.cli.mapping import Map, check_map_options, columns_of_map, map_of
+from diffpeaks.cli.parameters import check_defaults, estimator_of
 from diffpeaks.files import Samples, check_present
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.commands.inputs import add_inputs, samples_of
-from diffpeaks.commands.parameters import add_parameters, estimator_of
-from diffpeaks.commands.progress import add_quiet, progress_shown
-from diffpeaks.commands.results import add_output, check_output, with_ids
-from diffpeaks.commands.summary import add_json, rounded, tell
+from diffpeaks.cli.inputs import add_inputs, samples_of
+from diffpeaks.cli.parameters import add_parameters, estimator_of
+from diffpeaks.cli.progress import add_quiet, progress_shown
+from diffpeaks.cli.results import add_output, check_output, with_ids
+from diffpeaks.cli.summary import add_json, rounded, tell
 from diffpeaks.files import Samples, check_destination, is_same_file, label_column, write_results
 from diffpeaks.results.facts import cut_told, facts_of, neighbors_told, recall_told, smoothing_told
 

@@ -54,7 +54,7 @@ def cluster_colors(labels: Any) -> NDArray[np.float64]:
 def css_color(label: int) -> str:
     """The colour of a label as pages write it.
 
-    >>> from diffpeaks.palette import css_color
+    >>> from diffpeaks._base.palette import css_color
     >>> css_color(0), css_color(7), css_color(-1)
     ('#0072b2', '#73b1d5', '#9a9a9a')
     """

@@ -10,8 +10,7 @@ import processes
 import pytest
 from clouds import general_position
 
-from diffpeaks.cli import main
-from diffpeaks.commands import progress
+from diffpeaks.cli import main, progress
 from diffpeaks.progress import Progress
 from diffpeaks.progress.lines import Lines
 
