@@ -41,13 +41,15 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 SANITIZED = build/sanitized
 NATIVE_TESTS = $(addprefix tests/,graph neighbors density forest cuts baselines results/test_edits.py results/test_sweeps.py \
 	test_bad_input.py test_clusterers.py test_edge_cases.py)
+# these weigh the process, and sanitizers make it heavier
+NOT_SANITIZED = $(addprefix --ignore=tests/,graph/test_graph_file.py neighbors/test_plan.py)
 
 sanitize:
 	$(PYTHON) -m venv $(SANITIZED)
 	$(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check \
 		-C cmake.define.DIFFPEAKS_SANITIZE=ON -C build-dir=build/sanitize ".[dev]"
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
-		$(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
+		$(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS) $(NOT_SANITIZED)
 
 clean:
 	rm -rf $(VENV) build out docs/_build docs/gallery docs/reference
