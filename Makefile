@@ -43,6 +43,8 @@ NATIVE_TESTS = $(addprefix tests/,native graph neighbors density forest cuts bas
 	results/test_sweeps.py test_bad_input.py test_clusterers.py test_edge_cases.py)
 # those that loop on several threads
 THREAD_TESTS = $(addprefix tests/,native/test_loops.py neighbors/test_trees.py density/test_smoothing.py forest)
+# these weigh the process, and sanitizers make it heavier
+NOT_SANITIZED = $(addprefix --ignore=tests/,graph/test_graph_file.py neighbors/test_plan.py)
 
 # an environment with the core as the sanitizers want it
 define install_sanitized
@@ -58,7 +60,7 @@ sanitize: SANITIZERS = address,undefined
 sanitize:
 	$(install_sanitized)
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $(STANDARD_LIBRARY)" ASAN_OPTIONS=detect_leaks=0 \
-		$(SANITIZED_PYTEST) $(NATIVE_TESTS)
+		$(SANITIZED_PYTEST) $(NATIVE_TESTS) $(NOT_SANITIZED)
 
 # BLAS on one thread: it is not built with the sanitizer, which would take what it synchronises for races
 sanitize-threads: SANITIZED = build/sanitized-threads

@@ -142,9 +142,12 @@ DENSITIES = [
     KernelDiffusion(9, radius="auto", bandwidth="median", steps=np.inf),
     KernelDiffusion(9, kernel=lambda distances: np.exp(-distances)),
 ]
+every_density = pytest.mark.parametrize(
+    "density", DENSITIES, ids=lambda density: str(density).split(" at 0x")[0]
+)
 
 
-@pytest.mark.parametrize("density", DENSITIES, ids=str)
+@every_density
 @pytest.mark.parametrize("n_features", [2, 12])
 def test_score_samples_at_the_samples_is_the_density(density, n_features):
     X = general_position(2, 70, n_features) * (1.0 if n_features == 2 else 0.3)
@@ -221,7 +224,7 @@ def test_rows_of_different_length_count_as_a_whole():
     assert DensityPeaks(metric="precomputed").fit(graph).n_clusters_ < len(rows) / 3
 
 
-@pytest.mark.parametrize("density", DENSITIES, ids=str)
+@every_density
 def test_far_from_all_samples_nothing_is_left(density):
     density.fit(general_position(2, 70))
     lonely = density.score_samples([[1e6, 1e6]])
