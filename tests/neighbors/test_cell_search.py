@@ -81,17 +81,6 @@ def test_moved_points_are_searched_as_if_from_nothing(metric, n_samples, n_featu
             np.testing.assert_array_equal(*values)
 
 
-def test_moved_points_choose_among_the_directions_that_were_found():
-    random = np.random.default_rng(1)
-    X = (random.normal(size=(3000, 6)) @ random.normal(size=(6, 512))).astype(np.float32)
-    points = searchable(X, search="cells")
-    points.graph(10)
-    moved = points.moved(0.5 * X)
-    moved.graph(10)
-    assert moved.search._cells(10).coordinates.basis is points.search._cells(10).coordinates.basis
-    assert_exact(*found(0.5 * X, 10), 0.5 * X)
-
-
 @given(
     n_samples=st.integers(2, 400),
     n_features=st.integers(1, 70),

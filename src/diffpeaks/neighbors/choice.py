@@ -47,7 +47,6 @@ def searchable(
     """
     if memory_limit is not None:
         memory_limit = check_memory_limit(memory_limit)
-    check_search(search)
     choice = Choice(search, n_jobs, n_threads(n_jobs), memory_limit, n_neighbors or 1)
     if is_precomputed(metric):
         return _of_distances(X, metric_params, choice)
@@ -117,6 +116,9 @@ class Choice:
     n_threads: int
     memory_limit: int | None = None
     n_neighbors: int = 1  # that are sought at most, where memory is limited
+
+    def __post_init__(self) -> None:
+        check_search(self.asked)
 
     def points(self, space: Space) -> PointSet:
         """The points of a space with their search."""

@@ -65,7 +65,8 @@ class ApproximateCellSearch(CellSearch):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_calibrated": {}}
 
-    def _again(self, space: Space) -> CellSearch:
+    def moved(self, space: Space) -> ApproximateCellSearch:
+        """Rules are handed on; what they find of the neighbours is measured anew."""
         search = ApproximateCellSearch(space, self.n_threads, self.target)
         search._earlier_rules = {n: calibrated.rule for n, calibrated in self._calibrated.items()}
         return search

@@ -61,7 +61,6 @@ class Coordinates:
 
     error = 0.0
     tails = NO_TAILS
-    basis: NDArray[np.float32] | None = None  # the directions that rows are along, and further ones
 
     def __init__(self, table: Any, center: NDArray[np.float64], largest: float) -> None:
         self.table, self.center, self.largest = table, center, largest

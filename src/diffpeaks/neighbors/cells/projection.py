@@ -29,15 +29,9 @@ class ProjectedCoordinates(Coordinates):
     """The directions along which the points vary most: distances can only become smaller."""
 
     def __init__(
-        self,
-        points: Any,
-        origin: NDArray[np.float64],
-        basis: NDArray[np.float32],
-        n_directions: int,
-        n_threads: int,
+        self, points: Any, origin: NDArray[np.float64], directions: NDArray[np.float32], n_threads: int
     ) -> None:
-        self.basis, self._origin, self._n_threads = basis, origin, n_threads
-        directions = self._directions = np.ascontiguousarray(basis[:n_directions])
+        self._directions, self._origin, self._n_threads = directions, origin, n_threads
         # of each dot product in float, in lanes of sixteen, and of them all together
         self._rounding = (points.shape[1] / 16 + 16) * 2.0**-23 * np.sqrt(len(directions))
         table, squares = self._along(points)
@@ -78,13 +72,8 @@ class Workload(NamedTuple):
     shortlisted: bool  # distances are computed for a shortlist only, else for all that the bounds admit
 
 
-def projected(
-    points: Any, workload: Workload, n_threads: int, basis: NDArray[np.float32] | None = None
-) -> ProjectedCoordinates | None:
-    """Coordinates along the directions that cost least for some work; None where the points cost less.
-
-    Without a `basis` of directions the principal ones of the points are found.
-    """
+def projected(points: Any, workload: Workload, n_threads: int) -> ProjectedCoordinates | None:
+    """Coordinates along the directions that cost least for some work; None where the points cost less."""
     n_features = points.shape[1]
     if n_features < FEWEST_FEATURES or len(points) <= _SAMPLE:
         return None
@@ -94,26 +83,22 @@ def projected(
     low, high = _SAFE
     if not low <= np.abs(sample).max() <= high:
         return None
-    tried = [n for n in np.multiply(_TRIED, FEATURE_BLOCK).tolist() if n <= _MOST * n_features]
-    single = sample.astype(np.float32)
-    if basis is None:
-        basis = principal_directions(single, tried[-1])
-    n_directions = _cheapest_number(single, basis, tried, workload)
-    if n_directions == n_features:
+    directions = _cheapest_directions(sample.astype(np.float32), workload)
+    if directions is None:
         return None
-    coordinates = ProjectedCoordinates(points, center, basis, n_directions, n_threads)
+    coordinates = ProjectedCoordinates(points, center, directions, n_threads)
     typical = np.sqrt(np.mean(np.square(sample)) * n_features)
     return coordinates if coordinates.largest < _FAR * typical else None
 
 
-def _cheapest_number(
-    sample: NDArray[np.float32], directions: NDArray[np.float32], tried: list[int], workload: Workload
-) -> int:
-    """How many directions cost least on a centred sample, or all features.
+def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDArray[np.float32] | None:
+    """The principal directions, as many as cost least on a centred sample; None where all features do.
 
     Fewer directions make cheaper products, but tell less: more distances must be computed.
     """
     n_features = sample.shape[1]
+    tried = [n for n in np.multiply(_TRIED, FEATURE_BLOCK).tolist() if n <= _MOST * n_features]
+    directions = principal_directions(sample, tried[-1])
     costs = {n_features: _cost(n_features, n_features, workload, 1.2)}
     some = sample[:_COMPARED_SAMPLE]
     with ONE_BLAS_THREAD:
@@ -131,7 +116,8 @@ def _cheapest_number(
                 n_distances = float(np.mean(np.sum(inside <= limit, axis=1))) / _NEAR
             projection = n_features * n_directions * _PROJECTION
             costs[n_directions] = projection + _cost(n_directions, n_features, workload, n_distances)
-    return min(costs, key=lambda n_directions: costs[n_directions])
+    cheapest = min(costs, key=lambda n_directions: costs[n_directions])
+    return None if cheapest == n_features else np.ascontiguousarray(directions[:cheapest])
 
 
 def _cost(n_coordinates: int, n_features: int, workload: Workload, distances_per_neighbor: float) -> float:

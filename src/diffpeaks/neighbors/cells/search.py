@@ -38,18 +38,12 @@ class CellSearch(ExactSearch):
         self.space, self.n_threads = space, n_threads
         self._duplicates = space.duplicates(n_threads)
         self._join: CellJoin | None = None
-        self._basis: NDArray[np.float32] | None = None  # found before the points were moved
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_join": None, "_basis": None}
+        return {**self.__dict__, "_join": None}
 
     def moved(self, space: Space) -> CellSearch:
-        """Directions are handed on. Cells are not: new ones suit moved points better, and are soon found."""
-        search = self._again(space)
-        search._basis = self._join.coordinates.basis if self._join is not None else None
-        return search
-
-    def _again(self, space: Space) -> CellSearch:
+        """From nothing: cells of the points as they were suit them less now, and new ones cost little."""
         return CellSearch(space, self.n_threads)
 
     def _cells(self, n_neighbors: int) -> CellJoin:
@@ -67,7 +61,7 @@ class CellSearch(ExactSearch):
     @stage("cells")
     def _partitioned(self, n_cells: int, workload: Workload) -> CellJoin:
         points, n_threads, repeats = self.space.points, self.n_threads, self._duplicates.repeats
-        coordinates = projected(points, workload, n_threads, self._basis) or Coordinates.of_points(points)
+        coordinates = projected(points, workload, n_threads) or Coordinates.of_points(points)
         cells = partition(coordinates, n_cells, n_threads, repeats)
         return CellJoin(self.space, coordinates, cells, n_threads, repeats)
 
