@@ -56,6 +56,7 @@ _ROOMS = (
     "metrics",
     "plotting",
     "progress",
+    "recipes",
     "report",
 )
 

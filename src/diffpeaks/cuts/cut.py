@@ -39,7 +39,7 @@ class Cut:
     peaks : tuple of int, optional
         These samples, chosen by hand, in the place of all rules.
     flow_weight : float
-        How much the flow of the walk over a saddle counts beside its height (`flow.weighed_by_flow`).
+        How much the flow of the walk over a saddle counts beside its height (`weighed_by_flow`).
     """
 
     n_clusters: int | None = None

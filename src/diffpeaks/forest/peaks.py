@@ -32,7 +32,7 @@ class PeakForest:
         Distance to it; infinite for a root.
     prominence : array of shape (n_samples,)
         How far a root rises above the saddle to a denser hill, in log density; where flow counts, how far
-        it is apart (`flow.weighed_by_flow`). Infinite where it meets none, zero for samples that are no
+        it is apart (`weighed_by_flow`). Infinite where it meets none, zero for samples that are no
         roots.
     saddle : array of shape (n_samples,)
         The sample at which a root's hill meets a denser one; -1 where there is none.

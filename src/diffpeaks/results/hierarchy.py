@@ -2,7 +2,7 @@
 
 Raising `min_prominence` absorbs hills one after the other, each into the hill that it touches at its saddle.
 What was joined stays joined, so that the clusterings are nested and make a tree. Prominences are those of the
-forest, in which flow may count beside heights (`forest.flow`).
+forest, in which flow may count beside heights (`Cut.flow_weight`).
 """
 
 from __future__ import annotations
