@@ -108,9 +108,9 @@ NearestRows<Real> nearest_rows(std::int64_t n_queries, const Filled<Index>& indi
 }
 
 template <class Real, class Coordinate, class MakeGoal>
-void join(const PackedCells& self, const std::string& kernel_name, const Queries<Real, Coordinate>& queries,
-          const Table<Real>& points, const Probing& probing, MakeGoal make_goal, int n_threads) {
-    const Kernel& kernel = kernel_named(kernel_name);
+void join(const PackedCells& self, const Queries<Real, Coordinate>& queries, const Table<Real>& points,
+          const Probing& probing, MakeGoal make_goal, int n_threads) {
+    const Kernel& kernel = chosen_kernel();
     cell_join(kernel, self.cells(), exact_distances(kernel, queries.rows, points, self.n_points()),
               blocks_of(queries, self.cells()), coordinates_of(queries, self.cells()), probing, make_goal, n_threads);
 }
@@ -144,18 +144,18 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
         array("block_origins"), array("order"));
     packed.def(
         "nearest",
-        [](const PackedCells& self, const std::string& kernel, const Asked& queries, Table<Real> points,
+        [](const PackedCells& self, const Asked& queries, Table<Real> points,
            const Probes& probes, MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
             const Measure measure = euclidean(given);
             const NearestRows<Real> rows = nearest_rows(length(queries.rows), indices, distances);
             const auto goal = [&] { return NearestGoal<Real>(measure, rows); };
-            join(self, kernel, queries, points, probes.for_blocks(queries.block_starts), goal, n_threads);
+            join(self, queries, points, probes.for_blocks(queries.block_starts), goal, n_threads);
         },
-        nb::arg("kernel"), nb::arg("queries"), array("points"), nb::arg("probes"), nb::arg("measure"), array("indices"),
+        nb::arg("queries"), array("points"), nb::arg("probes"), nb::arg("measure"), array("indices"),
         array("distances"), nb::arg("n_threads"), Released());
     packed.def(
         "within",
-        [](const PackedCells& self, const std::string& kernel, const Asked& queries, Table<Real> points,
+        [](const PackedCells& self, const Asked& queries, Table<Real> points,
            In<double> reach, In<double> cell_reach, MeasureTuple given, int n_threads) {
             std::vector<std::vector<std::pair<Real, Index>>> rows(queries.rows.shape(0));
             FlatRows<Real> found;
@@ -170,12 +170,12 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
                     limits.push_back(largest_square<Real>(measure, reach_of_cell[cell]));
                 }
                 const auto goal = [&] { return BallGoal<Real>(reach.data(), limits.data(), measure, &rows); };
-                join(self, kernel, queries, points, Probing{}, goal, n_threads);
+                join(self, queries, points, Probing{}, goal, n_threads);
                 found = flat(rows);
             }
             return owned(std::move(found));
         },
-        nb::arg("kernel"), nb::arg("queries"), array("points"), array("reach"), array("cell_reach"), nb::arg("measure"),
+        nb::arg("queries"), array("points"), array("reach"), array("cell_reach"), nb::arg("measure"),
         nb::arg("n_threads"));
 }
 
@@ -184,11 +184,11 @@ template <class Real>
 void bind_shortlist(nb::class_<PackedCells>& packed) {
     packed.def(
         "nearest_listed",
-        [](const PackedCells& self, const std::string& kernel_name, const Queries<Real, float>& queries,
+        [](const PackedCells& self, const Queries<Real, float>& queries,
            Table<Real> points, Table<float> coordinates, std::int64_t n_listed, const Probes& probes,
            MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
             const Measure measure = euclidean(given);
-            const Kernel& kernel = kernel_named(kernel_name);
+            const Kernel& kernel = chosen_kernel();
             const NearestRows<Real> rows = nearest_rows(length(queries.rows), indices, distances);
             const auto by_points = exact_distances(kernel, queries.rows, points, self.n_points());
             const auto goal = [&] { return ShortlistGoal<Real>(n_listed, by_points, measure, rows); };
@@ -197,7 +197,7 @@ void bind_shortlist(nb::class_<PackedCells>& packed) {
                       blocks_of(queries, self.cells()), coordinates_of(queries, self.cells()).without_error(),
                       probes.for_blocks(queries.block_starts), goal, n_threads);
         },
-        nb::arg("kernel"), nb::arg("queries"), array("points"), array("coordinates"), nb::arg("n_listed"),
+        nb::arg("queries"), array("points"), array("coordinates"), nb::arg("n_listed"),
         nb::arg("probes"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
 }
 
@@ -219,16 +219,16 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
         array("points"), array("first"), nb::arg("n_threads"), Released());
     m.def(
         "project",
-        [](const std::string& kernel, Table<Real> rows, In<double> center, Table<float> directions,
+        [](Table<Real> rows, In<double> center, Table<float> directions,
            Filled<float> out, Out<float> squares, int n_threads) {
             const Coordinates<Real> points{rows.data(), width(rows), 1.0, 0.0, nullptr, nullptr};
             const std::int64_t n_rows = length(rows), n_directions = length(directions);
             check_holds("directions", "columns", width(directions), width(rows));
-            project(kernel_named(kernel), points, n_rows, values(center, "center", width(rows)), directions.data(),
+            project(chosen_kernel(), points, n_rows, values(center, "center", width(rows)), directions.data(),
                     n_directions, width(directions), values(out, "out", n_rows, n_directions),
                     values(squares, "squares", n_rows), n_threads);
         },
-        nb::arg("kernel"), array("rows"), array("center"), array("directions"), array("out"), array("squares"),
+        array("rows"), array("center"), array("directions"), array("out"), array("squares"),
         nb::arg("n_threads"), Released());
 }
 
@@ -237,6 +237,8 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
 void bind_cells(nb::module_& m) {
     m.attr("FEATURE_BLOCK") = feature_block;
     m.attr("PANEL_WIDTH") = panel_width;
+    m.attr("KERNEL_VARIABLE") = kernel_variable;
+    m.def("cpu_kernel", [] { return chosen_kernel().name; });
     m.def("kernels", [] {
         std::vector<std::string> names;
         for (const Kernel* kernel : supported_kernels()) names.emplace_back(kernel->name);

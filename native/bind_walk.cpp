@@ -28,7 +28,7 @@ static void bind_weights_of(nb::module_& m) {
             const Graph<Real> graph = given.checked();
             const Weighing how{static_cast<WeightKernel>(kernel), lengths_of(by_row, "by_row", graph.n_samples),
                                lengths_of(by_entry), lengths_of(masses)};
-            weigh_rows(graph, how, values(weights, "weights", length(given.rows.indices)),
+            weigh_rows(chosen_kernel(), graph, how, values(weights, "weights", length(given.rows.indices)),
                        values(volume, "volume", graph.n_samples), n_threads);
         },
         array("rows"), nb::arg("kernel"), array("by_row"), array("by_entry"), array("masses"), array("weights"),
@@ -76,17 +76,17 @@ template <class Real>
 static void bind_shifts_of(nb::module_& m) {
     m.def(
         "shift_towards",
-        [](const std::string& kernel, Table<Real> queries, const GraphArrays<Real>& given, bool own_first,
+        [](Table<Real> queries, const GraphArrays<Real>& given, bool own_first,
            const TargetArrays<Real>& target_arrays, const PullTuple& pull, Filled<Real> moved, int n_threads) {
             const Graph<Real> rows = given.checked();
             const Targets<Real> targets = targets_of(target_arrays);
             const auto [kept, n_filled, distances_squared] = pull;
             if (own_first) check_length("queries", "rows", rows.n_samples, length(std::get<0>(target_arrays)));
-            shift_towards(kernel_named(kernel), values(queries, "queries", rows.n_samples, targets.n_features), rows,
+            shift_towards(chosen_kernel(), values(queries, "queries", rows.n_samples, targets.n_features), rows,
                           own_first, targets, Pull{kept, n_filled, distances_squared},
                           values(moved, "moved", rows.n_samples, targets.n_features), n_threads);
         },
-        nb::arg("kernel"), array("queries"), array("rows"), nb::arg("own_first"), array("targets"), nb::arg("pull"),
+        array("queries"), array("rows"), nb::arg("own_first"), array("targets"), nb::arg("pull"),
         array("moved"), nb::arg("n_threads"), Released());
 }
 

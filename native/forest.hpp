@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "graph.hpp"
@@ -68,6 +70,35 @@ struct CrossEdges {
 struct RankPair {
     Index lower;
     Index upper;
+
+    bool operator<(const RankPair& other) const { return std::tie(lower, upper) < std::tie(other.lower, other.upper); }
+};
+
+// The highest edges from one point to each of the first few hills beside its own: whatever else leads from hill to hill
+// comes later in the flood, when they have met. Edges to further hills are all kept.
+class HighestEdges {
+  public:
+    void add(Index hill, RankPair edge, std::vector<RankPair>& kept) {
+        const auto known = std::find(hills_.begin(), hills_.begin() + n_, hill) - hills_.begin();
+        if (known < n_) {
+            edges_[known] = std::min(edges_[known], edge);
+        } else if (n_ < most) {
+            hills_[n_] = hill;
+            edges_[n_++] = edge;
+        } else {
+            kept.push_back(edge);
+        }
+    }
+    void move_to(std::vector<RankPair>& kept) {
+        kept.insert(kept.end(), edges_.begin(), edges_.begin() + n_);
+        n_ = 0;
+    }
+
+  private:
+    static constexpr int most = 8;
+    std::array<Index, most> hills_;
+    std::array<RankPair, most> edges_;
+    std::ptrdiff_t n_ = 0;
 };
 
 template <class Real>
@@ -75,15 +106,17 @@ std::vector<std::vector<RankPair>> crossings(const Graph<Real>& graph, double ma
                                              const std::vector<Place>& places, int n_threads) {
     std::vector<std::vector<RankPair>> parts(static_cast<std::size_t>(std::max(n_threads, 1)));
     parallel_rows(graph.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t part) {
+        std::vector<RankPair>& kept = parts[static_cast<std::size_t>(part)];
+        HighestEdges edges;
         for (std::int64_t row = first; row < last; ++row) {
             const Place here = places[static_cast<std::size_t>(row)];
             for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
                 if (!(static_cast<double>(graph.distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
                 const Place there = places[static_cast<std::size_t>(graph.indices[e])];
                 if (here.hill == there.hill) continue;
-                parts[static_cast<std::size_t>(part)].push_back(
-                    {std::max(here.rank, there.rank), std::min(here.rank, there.rank)});
+                edges.add(there.hill, {std::max(here.rank, there.rank), std::min(here.rank, there.rank)}, kept);
             }
+            edges.move_to(kept);
         }
     });
     return parts;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "graph.hpp"
+#include "kernels/kernel.hpp"
 #include "parallel.hpp"
 
 namespace diffpeaks {
@@ -21,13 +23,32 @@ struct Lengths {
 // Kernels as functions of u = (distance / bandwidth)^2; all are 1 at distance zero.
 enum class WeightKernel : int { gaussian, uniform, epanechnikov, laplace };
 
-inline double kernel_value(WeightKernel kernel, double u) {
-    switch (kernel) {
-        case WeightKernel::gaussian: return std::exp(-u);
-        case WeightKernel::epanechnikov: return std::max(1.0 - u, 0.0);
-        case WeightKernel::laplace: return std::exp(-std::sqrt(u));
-        default: return 1.0;
+// (distance / bandwidth)^2 of a row, the bandwidth of a pair length * by_entry. Where that is zero, coinciding points are
+// at zero.
+template <class Real>
+void squared_ratios(const Real* distances, const Index* points, std::int64_t n, double length, Lengths by_entry,
+                    double* ratios) {
+    const double scale = length * by_entry.values[0];
+    if (by_entry.is_one && scale > 0.0) {  // one bandwidth for the row: many entries at a time
+        for (std::int64_t i = 0; i < n; ++i) {
+            const double ratio = static_cast<double>(distances[i]) / scale;
+            ratios[i] = ratio * ratio;
+        }
+        return;
     }
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double distance = static_cast<double>(distances[i]), bandwidth = length * by_entry[points[i]];
+        const double ratio = bandwidth == 0.0 && distance == 0.0 ? 0.0 : distance / bandwidth;
+        ratios[i] = ratio * ratio;
+    }
+}
+
+// The values of a kernel in the place of u.
+inline void kernel_values(const Kernel& cpu, WeightKernel kernel, double* u, std::int64_t n) {
+    if (kernel == WeightKernel::laplace) std::transform(u, u + n, u, [](double square) { return std::sqrt(square); });
+    if (kernel == WeightKernel::gaussian || kernel == WeightKernel::laplace) return cpu.exp_of_negative(u, n);
+    if (kernel == WeightKernel::uniform) return std::fill(u, u + n, 1.0);
+    std::transform(u, u + n, u, [](double square) { return std::max(1.0 - square, 0.0); });
 }
 
 // Which bandwidth a pair has, as a length by_row * by_entry, and how much the other end of an entry weighs.
@@ -39,17 +60,23 @@ struct Weighing {
 // The weight of each entry, and what the weights of each row add up to. Where a bandwidth is zero, coinciding points
 // have the weight of distance zero. The sum is of the weights as they are kept.
 template <class Real, class Weight>
-void weigh_rows(const Graph<Real>& graph, const Weighing& how, Weight* weights, double* volume, int n_threads) {
-    parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
+void weigh_rows(const Kernel& cpu, const Graph<Real>& graph, const Weighing& how, Weight* weights, double* volume,
+                int n_threads) {
+    parallel_rows(graph.n_samples, n_threads, [=, &cpu, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
+        std::vector<double> u;
         for (std::int64_t row = first; row < last; ++row) {
-            const double length = how.by_row[row];
+            const Offset begin = graph.indptr[row];
+            const std::int64_t n = graph.indptr[row + 1] - begin;
+            const Real* distances = graph.distances + begin;
+            const Index* points = graph.indices + begin;
+            u.resize(static_cast<std::size_t>(n));
+            squared_ratios(distances, points, n, how.by_row[row], how.by_entry, u.data());
+            kernel_values(cpu, how.kernel, u.data(), n);
             double sum = 0.0;
-            for (Offset e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
-                const Index point = graph.indices[e];
-                const double distance = static_cast<double>(graph.distances[e]), bandwidth = length * how.by_entry[point];
-                const double ratio = bandwidth == 0.0 && distance == 0.0 ? 0.0 : distance / bandwidth;
-                weights[e] = static_cast<Weight>(kernel_value(how.kernel, ratio * ratio) * how.masses[point]);
-                sum += static_cast<double>(weights[e]);
+            for (std::int64_t i = 0; i < n; ++i) {
+                const double mass = how.masses.is_one ? how.masses.values[0] : how.masses[points[i]];
+                weights[begin + i] = static_cast<Weight>(u[static_cast<std::size_t>(i)] * mass);
+                sum += static_cast<double>(weights[begin + i]);
             }
             volume[row] = sum;
         }

@@ -141,6 +141,44 @@ void add_differences(const double* query, const WeighedRows<Real>& points, std::
     for (; i < points.n; ++i) add_some_differences<1>(query, points.rows + i, points.weights + i, n_features, sums);
 }
 
+// The number whose mantissa ends with an integer is that integer plus this; adding it rounds to one.
+constexpr double rounding_shift = 6755399441055744.0;  // 1.5 x 2^52
+
+inline double power_of_two(double shifted) {
+    std::int64_t bits;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    bits = static_cast<std::int64_t>((static_cast<std::uint64_t>(bits) + 1023u) << 52);
+    std::memcpy(&shifted, &bits, sizeof bits);
+    return shifted;
+}
+
+// exp(x) = 2^k exp(r) with |r| <= log(2) / 2 by Taylor's series, whose first left out term is below 2^-57. The power is
+// taken in two halves, so that the result may be less than the least normal number.
+inline void exp_of_negative(double* values, std::int64_t n) {
+    constexpr double log2_of_e = 1.4426950408889634, most = 760.0;  // exp(-760) is zero
+    constexpr double log_of_2_high = 0x1.62e42fefa0000p-1, log_of_2_low = 0x1.cf79abc9e3b3ap-40;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double x = values[i] < most ? -values[i] : -most;
+        const double k = (x * log2_of_e + rounding_shift) - rounding_shift;
+        const double r = (x - k * log_of_2_high) - k * log_of_2_low;
+        double sum = 1.0 / 6227020800.0;
+        sum = sum * r + 1.0 / 479001600.0;
+        sum = sum * r + 1.0 / 39916800.0;
+        sum = sum * r + 1.0 / 3628800.0;
+        sum = sum * r + 1.0 / 362880.0;
+        sum = sum * r + 1.0 / 40320.0;
+        sum = sum * r + 1.0 / 5040.0;
+        sum = sum * r + 1.0 / 720.0;
+        sum = sum * r + 1.0 / 120.0;
+        sum = sum * r + 1.0 / 24.0;
+        sum = sum * r + 1.0 / 6.0;
+        sum = sum * r + 0.5;
+        sum = (sum * r) * r + r + 1.0;
+        const double half = k * 0.5 + rounding_shift;
+        values[i] = sum * power_of_two(half) * power_of_two((k - (half - rounding_shift)) + rounding_shift);
+    }
+}
+
 // Unit supplies the instructions: `rows` queries times `panels` panels at a time, and the choice among one vector.
 template <class Unit>
 void scan_panels(const QueryTile& tile, const Panels& members, const Pending& pending) {
@@ -187,7 +225,8 @@ constexpr Kernel kernel_of(const char* name, decltype(Kernel::keep_at_most) keep
             squared_distance<float>,
             squared_distance<double>,
             add_differences<float>,
-            add_differences<double>};
+            add_differences<double>,
+            exp_of_negative};
 }
 
 }  // namespace

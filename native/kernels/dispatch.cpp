@@ -1,6 +1,8 @@
 #include "dispatch.hpp"
 
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 #if defined(DIFFPEAKS_X86) && defined(__linux__)
 #include <sys/syscall.h>
@@ -32,7 +34,7 @@ bool has_avx512() {
 }  // namespace
 #endif
 
-std::vector<const Kernel*> supported_kernels() {
+static std::vector<const Kernel*> found_kernels() {
     std::vector<const Kernel*> found;
 #ifdef DIFFPEAKS_X86
     if (has_avx512() && __builtin_cpu_supports("amx-bf16") && tiles_granted()) found.push_back(&amx_kernel);
@@ -44,13 +46,21 @@ std::vector<const Kernel*> supported_kernels() {
     return found;
 }
 
-const Kernel& kernel_named(const std::string& name) {
+const std::vector<const Kernel*>& supported_kernels() {
+    static const std::vector<const Kernel*> found = found_kernels();
+    return found;
+}
+
+const Kernel& chosen_kernel() {
+    const char* forced = std::getenv(kernel_variable);
+    if (!forced) return *supported_kernels().front();
     std::string names;
     for (const Kernel* kernel : supported_kernels()) {
-        if (name == kernel->name) return *kernel;
+        if (std::string(forced) == kernel->name) return *kernel;
         names += names.empty() ? kernel->name : std::string(", ") + kernel->name;
     }
-    throw std::invalid_argument("kernel '" + name + "' is not one that this processor has: " + names);
+    throw std::invalid_argument(std::string(kernel_variable) + "='" + forced +
+                                "' is not a kernel of this processor; use one of " + names + ", or unset it");
 }
 
 }  // namespace diffpeaks

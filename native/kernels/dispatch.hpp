@@ -1,17 +1,18 @@
 // Which kernels this processor has, fastest first, and which of them is in use.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "kernel.hpp"
 
 namespace diffpeaks {
 
-// Fastest first; the portable one is always there.
-std::vector<const Kernel*> supported_kernels();
+constexpr const char* kernel_variable = "DIFFPEAKS_KERNEL";
 
-// The supported kernel of that name; throws std::invalid_argument with the names there are.
-const Kernel& kernel_named(const std::string& name);
+// Fastest first; the portable one is always there.
+const std::vector<const Kernel*>& supported_kernels();
+
+// The fastest, or the one that the environment variable names; throws std::invalid_argument if it is none of them.
+const Kernel& chosen_kernel();
 
 }  // namespace diffpeaks

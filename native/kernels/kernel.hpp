@@ -77,6 +77,8 @@ struct Kernel {
                               double* sums);
     void (*add_differences_d)(const double* query, const WeighedRows<double>& points, std::int64_t n_features,
                               double* sums);
+    // exp(-u) in the place of values u that are not negative; the same numbers from every kernel
+    void (*exp_of_negative)(double* values, std::int64_t n);
 };
 
 // row - offset, rounded to bf16. For members, which are packed once for every kernel; the functions that the kernels share

@@ -42,7 +42,6 @@ def pair_distances(
     n_threads: int,
 ) -> None: ...
 def shift_towards(
-    kernel: str,
     queries: Real,
     rows: Graph,
     own_first: bool,
@@ -149,10 +148,12 @@ def kd_tree(points: Real, n_threads: int) -> KDTree: ...
 FEATURE_BLOCK: int
 PANEL_WIDTH: int
 
+KERNEL_VARIABLE: str
+
+def cpu_kernel() -> str: ...
 def kernels() -> list[str]: ...
 def first_equal(points: Real, first: Index, n_threads: int) -> None: ...
 def project(
-    kernel: str,
     rows: Real,
     center: NDArray[np.float64],
     directions: NDArray[np.float32],
@@ -205,7 +206,6 @@ class PackedCells:
     def spread(self) -> NDArray[np.float32]: ...
     def nearest(
         self,
-        kernel: str,
         queries: _Queries,
         points: Real,
         probes: Probes,
@@ -216,7 +216,6 @@ class PackedCells:
     ) -> None: ...
     def nearest_listed(
         self,
-        kernel: str,
         queries: QueriesFloat | QueriesDoubleAlong,
         points: Real,
         coordinates: NDArray[np.float32],
@@ -229,7 +228,6 @@ class PackedCells:
     ) -> None: ...
     def within(
         self,
-        kernel: str,
         queries: _Queries,
         points: Real,
         reach: NDArray[np.float64],

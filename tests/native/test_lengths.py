@@ -15,7 +15,6 @@ INDPTR, INDICES, DISTANCES = GRAPH.indptr, GRAPH.indices.copy(), GRAPH.distances
 ORDER = np.arange(N, dtype=np.int32)
 NOBODY = np.full(N, -1, np.int32)
 EUCLIDEAN = 2.0, False, 1.0, 0.0
-KERNEL = _native.kernels()[0]
 SLOTS = np.append(ORDER, np.full(12, -1, np.int32))  # padded to whole panels
 STARTS = np.array([0, len(SLOTS)])  # of one cell
 BLOCKS = np.array([0, N]), np.zeros((1, D)), ORDER
@@ -52,24 +51,24 @@ def hills():
 
 def nearest_in_cells(queries, blocks, points, indices, distances):
     asked = _native.QueriesDouble(*queries, 0.0, *blocks)
-    PACKED.nearest(KERNEL, asked, points, _native.Probes(), EUCLIDEAN, indices, distances, 1)
+    PACKED.nearest(asked, points, _native.Probes(), EUCLIDEAN, indices, distances, 1)
 
 
 def nearest_in_probed_cells(beside, rows):
     asked = _native.QueriesDouble(POINTS, POINTS, floats(0), 0.0, *BLOCKS)
     probes = _native.Probes(beside, 1, 0.0, 0.0, 1, PACKED, rows)
-    PACKED.nearest(KERNEL, asked, POINTS, probes, EUCLIDEAN, ints(N, 2), doubles(N, 2), 1)
+    PACKED.nearest(asked, POINTS, probes, EUCLIDEAN, ints(N, 2), doubles(N, 2), 1)
 
 
 def nearest_listed(points, coordinates, indices, distances):
     asked = _native.QueriesDoubleAlong(POINTS, POINTS.astype(np.float32), floats(0), 0.0, *BLOCKS)
     probes = _native.Probes(), EUCLIDEAN
-    PACKED.nearest_listed(KERNEL, asked, points, coordinates, 3, *probes, indices, distances, 1)
+    PACKED.nearest_listed(asked, points, coordinates, 3, *probes, indices, distances, 1)
 
 
 def within_cells(reach, cell_reach):
     asked = _native.QueriesDouble(POINTS, POINTS, floats(0), 0.0, *BLOCKS)
-    PACKED.within(KERNEL, asked, POINTS, reach, cell_reach, EUCLIDEAN, 1)
+    PACKED.within(asked, POINTS, reach, cell_reach, EUCLIDEAN, 1)
 
 
 CALLS = {
@@ -104,13 +103,13 @@ CALLS = {
     "send_mass": (_native.send_mass, LISTS, doubles(N * K), doubles(N), doubles(N), doubles(N), 1),
     "shift_towards": (
         lambda queries, graph, targets, moved: _native.shift_towards(
-            KERNEL, queries, graph, True, targets, (0.5, 2, False), moved, 1
+            queries, graph, True, targets, (0.5, 2, False), moved, 1
         ),
         *(POINTS, GRAPH, (POINTS, np.ones(N), doubles(N)), doubles(N, D)),
     ),
     "first_equal": (lambda first: _native.first_equal(POINTS, first, 1), ints(N)),
     "project": (
-        lambda *arrays: _native.project(KERNEL, POINTS, arrays[0], floats(2, 32), *arrays[1:], 1),
+        lambda *arrays: _native.project(POINTS, arrays[0], floats(2, 32), *arrays[1:], 1),
         *(doubles(D), floats(N, 2), floats(N)),
     ),
     "JoiningHills": (lambda *arrays: _native.JoiningHills(ints(1), *arrays), ints(N), doubles(N)),
@@ -150,7 +149,7 @@ CALLS = {
     ),
     "PackedCells.within": (within_cells, doubles(N), doubles(1)),
 }
-WITHOUT_LENGTHS = {"kernels", "kd_tree", "observe_loops"}
+WITHOUT_LENGTHS = {"kernels", "cpu_kernel", "n_sending_parts", "kd_tree", "observe_loops"}
 
 
 def shortened(given):

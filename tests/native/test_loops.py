@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from observed import loops_observed
 from diffpeaks import ApproximateSearch, DensityPeaks, _native, neighbor_graph
 
 K = 4
-KERNEL = _native.kernels()[0]
 
 
 def ints(n):
@@ -136,7 +136,7 @@ ON_THREADS = {
     "first_equal": lambda n: filled(lambda out: _native.first_equal(LONG_POINTS, out, n), ints(L)),
     "shift_towards": lambda n: filled(
         lambda out: _native.shift_towards(
-            KERNEL, LONG_POINTS, LONG, True, (LONG_POINTS, None, LONG.reach), (0.5, 2, False), out, n
+            LONG_POINTS, LONG, True, (LONG_POINTS, None, LONG.reach), (0.5, 2, False), out, n
         ),
         np.empty_like(LONG_POINTS),
     ),
@@ -172,11 +172,33 @@ def test_threads_change_nothing_in_a_fit():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_samples_move_alike_by_every_kernel(dtype):
+def test_samples_move_alike_by_every_kernel(monkeypatch, dtype):
     points = np.random.RandomState(0).normal(size=(300, 45)).astype(dtype)
     graph = neighbor_graph(points, n_neighbors=12)
     targets = points, np.random.RandomState(1).uniform(1, 3, len(points)), graph.reach
     moved = [np.empty_like(points) for _ in _native.kernels()]
     for kernel, out in zip(_native.kernels(), moved, strict=True):
-        _native.shift_towards(kernel, points, graph, True, targets, (0.4, 3, False), out, 1)
+        monkeypatch.setenv(_native.KERNEL_VARIABLE, kernel)
+        _native.shift_towards(points, graph, True, targets, (0.4, 3, False), out, 1)
         np.testing.assert_array_equal(out, moved[0])
+
+
+def test_exponentials_are_right_to_the_last_place_and_alike_by_every_kernel(monkeypatch):
+    random = np.random.RandomState(0)
+    few, many = (
+        random.uniform(0, 2, 3000),
+        random.uniform(0, 800, 3000),
+    )  # down to where there is nothing left
+    lengths = np.sqrt(np.concatenate([[0.0, 1e-20, 708, 709, 745, 746, 1e10], few, many]))
+    row = SimpleNamespace(
+        indptr=np.array([0, len(lengths)]), indices=np.zeros(len(lengths), np.int32), distances=lengths
+    )
+    expected = np.exp(-(lengths**2))
+    found = []
+    for kernel in _native.kernels():
+        monkeypatch.setenv(_native.KERNEL_VARIABLE, kernel)
+        weights, volume = np.empty(len(lengths)), np.empty(1)
+        _native.weigh_rows(row, 0, np.ones(1), np.ones(1), np.ones(1), weights, volume, 1)
+        assert np.all(np.abs(weights - expected) <= np.spacing(expected))
+        found.append(weights)
+        np.testing.assert_array_equal(weights, found[0])

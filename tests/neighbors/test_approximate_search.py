@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from diffpeaks import ApproximateSearch, DensityPeaks, NeighborGraph, neighbor_graph
-from diffpeaks._native import Probes, kernels
+from diffpeaks._native import KERNEL_VARIABLE, Probes, kernels
 from diffpeaks.neighbors import searchable
-from diffpeaks.neighbors.cells.join import KERNEL_VARIABLE, even_blocks
+from diffpeaks.neighbors.cells.join import even_blocks
 from diffpeaks.neighbors.cells.projection import Workload
 from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import Rule

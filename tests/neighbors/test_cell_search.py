@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
 from diffpeaks import neighbor_graph
-from diffpeaks._native import kernels
+from diffpeaks._native import KERNEL_VARIABLE, cpu_kernel, kernels
 from diffpeaks.neighbors import searchable
-from diffpeaks.neighbors.cells.join import KERNEL_VARIABLE, cpu_kernel
 
 every_kernel = pytest.mark.parametrize("kernel", kernels())
 

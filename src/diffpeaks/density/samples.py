@@ -23,7 +23,6 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.cells.join import cpu_kernel
 from diffpeaks.neighbors.euclidean import squared_norms
 from diffpeaks.progress import loop_stage, stage
 from diffpeaks.recipes import DEFAULT, Recipe
@@ -169,7 +168,7 @@ class Smoothing:
         moved = np.empty(queries.shape, queries.dtype)
         targets = np.ascontiguousarray(points.space.points), masses, reach
         pull = self.kept, self.n_filled, points.degree == 2
-        shift_towards(cpu_kernel(), queries, rows, own_first, targets, pull, moved, points.n_threads)
+        shift_towards(queries, rows, own_first, targets, pull, moved, points.n_threads)
         if self.radius is not None:
             lengths = np.sqrt(squared_norms(moved))
             has_length = lengths > 0  # a new sample may have none

@@ -1,4 +1,4 @@
-"""What every space and every search promises; `tests/test_search_contract.py` holds them to it."""
+"""What every space and every search promises; `tests/neighbors/test_contract.py` holds them to it."""
 
 from __future__ import annotations
 

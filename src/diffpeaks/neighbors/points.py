@@ -75,7 +75,8 @@ class PointSet:
                 f"the metric puts point {lost} farther than radius={radius} from itself; "
                 "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
             )
-        found = *rows, n_neighbors, complete, self.search.name, recall, recall_error
+        held = n_neighbors or int(np.diff(rows.indptr).min())
+        found = *rows, held, complete, self.search.name, recall, recall_error
         if self.space.measure is not None:
             return NeighborGraph.of_valid(*found)
         for values in rows:

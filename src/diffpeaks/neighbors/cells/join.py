@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,13 +16,11 @@ from diffpeaks._native import (
     QueriesDouble,
     QueriesDoubleAlong,
     QueriesFloat,
-    kernels,
 )
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, Space
 
 BLOCK_QUERIES = 256
-KERNEL_VARIABLE = "DIFFPEAKS_KERNEL"
 NO_CELL = -1  # of a point that lies where another one does, which stands for it
 NO_TAILS = np.empty(0, np.float32)
 SQUARES = Measure(2.0, squared=True)
@@ -35,20 +32,6 @@ NATIVE_QUERIES = {
     (_DOUBLE, _DOUBLE): QueriesDouble,
     (_DOUBLE, _FLOAT): QueriesDoubleAlong,
 }
-
-
-def cpu_kernel() -> str:
-    """The fastest compiled kernel of this processor, or the one that the environment variable names."""
-    supported = kernels()
-    forced = os.environ.get(KERNEL_VARIABLE)
-    if forced is None:
-        return supported[0]
-    if forced not in supported:
-        raise ValueError(
-            f"{KERNEL_VARIABLE}={forced!r} is not a kernel of this processor; use one of {supported} or "
-            "unset it"
-        )
-    return forced
 
 
 class Coordinates:
@@ -143,7 +126,6 @@ class CellJoin:
         repeats: NDArray[np.bool_] | None = None,
     ) -> None:
         self.space, self.coordinates, self.cells, self.n_threads = space, coordinates, cells, n_threads
-        self.kernel = cpu_kernel()
         self._measure: Any = space.measure
         self.member_cell_of = cells.cell_of
         if repeats is not None:
@@ -194,7 +176,7 @@ class CellJoin:
         """The nearest points in the cells that are probed; missing ones are NO_POINT at infinity."""
         rows = _room(len(queries.rows), n_neighbors, self.space.dtype)
         asked, points = self._asked(queries, blocks), self.space.points
-        self.packed.nearest(self.kernel, asked, points, probes, self._measure, *rows, self.n_threads)
+        self.packed.nearest(asked, points, probes, self._measure, *rows, self.n_threads)
         return _as_rows(*rows)
 
     def nearest_listed(
@@ -205,7 +187,6 @@ class CellJoin:
             return self.nearest_among(queries, blocks, n_neighbors, probes)
         rows = _room(len(queries.rows), n_neighbors, self.space.dtype)
         self.packed.nearest_listed(
-            self.kernel,
             self._asked(queries, blocks),
             self.space.points,
             self.coordinates.table,
@@ -224,7 +205,7 @@ class CellJoin:
         rows = _room(len(queries.rows), n_listed, queries.table.dtype)
         coordinates = PlacedQueries(queries.table, queries.table, NO_TAILS, 0.0, queries.cell_of)
         asked, table = self._asked(coordinates, blocks), self.coordinates.table
-        self.packed.nearest(self.kernel, asked, table, probes, SQUARES, *rows, self.n_threads)
+        self.packed.nearest(asked, table, probes, SQUARES, *rows, self.n_threads)
         return rows
 
     def within(self, queries: PlacedQueries, reach: NDArray[np.float64]) -> RaggedRows:
@@ -232,9 +213,7 @@ class CellJoin:
         asked = self._asked(queries, even_blocks(queries.cell_of))
         cell_reach = np.zeros(len(self.cells.centroids))
         np.maximum.at(cell_reach, self.cells.cell_of, reach)
-        found = self.packed.within(
-            self.kernel, asked, self.space.points, reach, cell_reach, self._measure, self.n_threads
-        )
+        found = self.packed.within(asked, self.space.points, reach, cell_reach, self._measure, self.n_threads)
         return RaggedRows(*found)
 
     def _asked(self, queries: PlacedQueries, blocks: Blocks) -> Any:

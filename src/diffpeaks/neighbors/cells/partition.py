@@ -14,7 +14,6 @@ from diffpeaks.neighbors.cells.join import (
     NO_TAILS,
     SQUARES,
     Coordinates,
-    cpu_kernel,
     packed_cells,
 )
 
@@ -43,9 +42,7 @@ class CentroidSearch:
         origins = np.repeat(self._middle, len(starts) - 1, axis=0)
         queries = NATIVE_QUERIES[rows.dtype, rows.dtype](rows, rows, NO_TAILS, 0.0, starts, origins, order)
         found, distances = np.empty((len(rows), 1), np.int32), np.empty((len(rows), 1), rows.dtype)
-        self.packed.nearest(
-            cpu_kernel(), queries, self.centroids, Probes(), SQUARES, found, distances, self.n_threads
-        )
+        self.packed.nearest(queries, self.centroids, Probes(), SQUARES, found, distances, self.n_threads)
         return found[:, 0]
 
 

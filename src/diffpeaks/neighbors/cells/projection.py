@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import FEATURE_BLOCK, project
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
-from diffpeaks.neighbors.cells.join import Coordinates, cpu_kernel, padded
+from diffpeaks.neighbors.cells.join import Coordinates, padded
 
 _SAMPLE = 1024
 _COMPARED_SAMPLE = 768  # of which all pairs are compared
@@ -55,7 +55,7 @@ class ProjectedCoordinates(Coordinates):
         """Dot products with the directions, and squared lengths."""
         table = np.empty((len(points), len(self._directions)), np.float32)
         squares = np.empty(len(points), np.float32)
-        project(cpu_kernel(), points, self._origin, self._directions, table, squares, self._n_threads)
+        project(points, self._origin, self._directions, table, squares, self._n_threads)
         return table, squares
 
     def _tails(self, table: NDArray[np.float32], squares: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, n_threads
-from diffpeaks.neighbors.cells.join import cpu_kernel
+from diffpeaks._native import cpu_kernel
 from diffpeaks.neighbors.choice import AFFORDABLE, prefers_tree
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
