@@ -193,7 +193,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         return peak_forest(
             self._links,
             self.density_,
-            tie_break=self.density_estimator_.tie_break(),
+            order=self._order,
             n_jobs=self.n_jobs,
         )
 

@@ -84,7 +84,7 @@ def test_options_are_parameters(folder, options, params):
 
 
 def test_every_parameter_is_an_option():
-    """But for arguments of metrics and recipes, which are values of many, and for the ways to tell progress."""
+    """But for arguments of metrics and for recipes, which hold many values, and for ways to tell progress."""
     assert {*PARAMETERS, "metric_params", "recipe", "verbose", "callback"} == set(
         inspect.signature(DensityPeaks).parameters
     )

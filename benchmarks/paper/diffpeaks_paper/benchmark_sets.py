@@ -78,14 +78,14 @@ def normalized(X, how):
 
 def _cuts(density, graph, y):
     """(rule, score, best cut) for each rule and score."""
-    values, ties = density.density_, density.tie_break()
+    values, order = density.density_, density_order(density.density_, density.tie_break())
     k = density.n_neighbors_
     near = graph.within(density.radius_) if k is None else graph.nearest(k)
-    forest = peak_forest(near, values, tie_break=ties)
+    forest = peak_forest(near, values, order=order)
     links = link_sweep(forest, y)
     sweeps = {
         "max_link": links,
-        "n_clusters": peak_sweep(peak_forest(graph, values, tie_break=ties), values, y),
+        "n_clusters": peak_sweep(peak_forest(graph, values, order=order), values, y),
         "min_prominence": prominence_sweep(forest, y),
         "min_density": core_sweep(forest, values, y),
     }
@@ -93,7 +93,6 @@ def _cuts(density, graph, y):
         yield "hills", score, _cut(links, score, -1)
         for rule, sweep in sweeps.items():
             yield rule, score, _cut(sweep, score, int(np.argmax(getattr(sweep, score).f)))
-    order = density_order(values, ties)
     for threshold in np.unique(np.quantile(values, BORDER_QUANTILES)):
         labels = core_labels(near, values >= threshold, order, near)
         for score, scores in (("pairwise", pairwise_scores), ("bcubed", bcubed_scores)):

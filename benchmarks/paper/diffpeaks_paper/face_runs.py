@@ -11,7 +11,7 @@ from diffpeaks import (
     NaiveDensity,
     NeighborGraph,
 )
-from diffpeaks.forest.peaks import peak_forest
+from diffpeaks.forest.peaks import density_order, peak_forest
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 from diffpeaks.results.sweeps import link_sweep
 from diffpeaks_paper.definitions import (
@@ -86,7 +86,7 @@ def _density_sweep(faces, name, **varied):
     """Every `max_link`: samples are linked to the nearest denser one in their list of neighbours."""
     density = density_of(faces.graph, name, **varied)
     graph = faces.graph.nearest(varied.get("n_neighbors", FACE_NEIGHBORS))
-    forest = peak_forest(graph, density.density_, tie_break=density.tie_break())
+    forest = peak_forest(graph, density.density_, order=density_order(density.density_, density.tie_break()))
     return link_sweep(forest, faces.y)
 
 

@@ -59,7 +59,7 @@ class Forests:
     @cached_property
     def _ranked(self) -> RankedLinks:
         found = self._landscape
-        return RankedLinks(found.links, found.density, found.estimator.tie_break(), found.n_jobs)
+        return RankedLinks(found.links, found.density, found.order, found.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)

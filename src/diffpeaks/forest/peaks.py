@@ -63,16 +63,17 @@ def peak_forest(
     graph: NeighborGraph,
     density: NDArray[np.float64],
     *,
-    tie_break: NDArray[np.float64] | None = None,
+    order: NDArray[np.int32] | None = None,
     max_link: float = np.inf,
     n_jobs: int | None = None,
 ) -> PeakForest:
     """Link each sample to its nearest denser neighbour and flood the hills.
 
+    `order` has the densest sample first, where more than the density decides (`density_order`).
     Edges of length `max_link` or more are no edges. Parents are looked for in a sample's own row;
     saddles along edges in both directions.
     """
-    order = density_order(density, tie_break)
+    order = density_order(density) if order is None else order
     rank = rank_of(order)
     parent, delta = denser_neighbors(graph, rank, n_jobs)
     too_long = delta >= max_link

@@ -22,11 +22,11 @@ class RankedLinks:
         self,
         graph: NeighborGraph,
         density: NDArray[np.float64],
-        tie_break: NDArray[np.float64] | None = None,
+        order: NDArray[np.int32] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self._density = density
-        self._order = density_order(density, tie_break)
+        self._order = density_order(density) if order is None else order
         self._rank = rank_of(self._order)
         self._parent, self._delta = denser_neighbors(graph, self._rank, n_jobs)
         by_rank = self._parent[self._order]

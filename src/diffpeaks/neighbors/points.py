@@ -21,6 +21,7 @@ from diffpeaks.progress import stage
 if TYPE_CHECKING:
     from diffpeaks.neighbors.choice import Choice
 
+_FAR_OFF = 1 / 64  # of all points: to sort more neighbours takes longer than to look at all points once
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
 
@@ -120,8 +121,9 @@ class PointSet:
     ) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """The exact nearest point of lower rank for each of `points`, beyond `n_neighbors` nearest.
 
-        The number of neighbours looked at grows fourfold until a denser one is among them; the
-        densest point of all finds none: NO_POINT and infinity.
+        The number of neighbours looked at grows fourfold until a denser one is among them; the few points
+        whose is far off are compared with all denser ones, where one distance is cheap. The densest point of
+        all finds none: NO_POINT and infinity.
         """
         parent = np.full(len(points), NO_POINT, np.int32)
         delta = np.full(len(points), np.inf)
@@ -129,6 +131,11 @@ class PointSet:
         with stage("hilltops", len(left)) as done:
             while len(left):
                 n_neighbors = min(4 * n_neighbors, self.n_samples)
+                if n_neighbors > _FAR_OFF * self.n_samples and self.space.measure is not None:
+                    for which in left:
+                        parent[which], delta[which] = self._nearest_of_all_denser(points[which], rank)
+                        done(1)
+                    break
                 step = max(1, (1 << 23) // n_neighbors)
                 for block in (left[first : first + step] for first in range(0, len(left), step)):
                     found = self.search.nearest(self.space.points[points[block]], n_neighbors)
@@ -142,6 +149,12 @@ class PointSet:
                     done(len(rows))
                 left = left[parent[left] == NO_POINT]
         return parent, delta
+
+    def _nearest_of_all_denser(self, point: Any, rank: NDArray[Any]) -> tuple[int, float]:
+        denser = np.flatnonzero(rank < rank[point])
+        distances = self.space.between(np.array([point]), denser)[0]
+        nearest = int(np.argmin(distances))  # ties to the lower
+        return int(denser[nearest]), float(distances[nearest])
 
     def automatic_n_neighbors(self) -> int:
         """2 log2(n): enough for a density, few enough to stay local."""

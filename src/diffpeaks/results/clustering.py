@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.constants import NOISE
 from diffpeaks.cuts import Cut, Isolation, best_peaks_first, select_peaks
 from diffpeaks.cuts.noise import (
     Clusters,
     Noise,
     NoisePolicy,
-    border_density,
     links_out_of_noise,
     noise_in,
     resolved_noise,
@@ -28,6 +25,7 @@ from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import (
     PeakForest,
     complete_forest,
+    density_order,
     hill_links,
     peak_forest,
     peak_labels,
@@ -40,7 +38,6 @@ from diffpeaks.recipes import Recipe, Settings
 from diffpeaks.results import confidence
 from diffpeaks.results.explanation import Explanation, explanation
 from diffpeaks.results.hierarchy import Hierarchy
-from diffpeaks.results.prediction import HillRule, Rule, Surroundings, nearest_rule, predicted_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +80,11 @@ class Landscape:
     @cached_property
     def density(self) -> NDArray[np.float64]:
         return self.distinct.of_samples(self.estimator.density_)
+
+    @cached_property
+    def order(self) -> NDArray[np.int32]:
+        """All samples, the densest first."""
+        return density_order(self.density, self.estimator.tie_break())
 
     @cached_property
     def links(self) -> NeighborGraph:
@@ -133,13 +135,30 @@ class Landscape:
         """The forest that a cut takes peaks from, its saddles weighed as the cut says."""
         if cut.is_of_all_samples:
             return self.complete_forest
-        forest = self.forest_within(cut.max_link)
-        return self.weighed(forest, cut) if cut.flow_weight else forest
+        if replace(cut, min_prominence=self.automatic_cut.min_prominence) == self.automatic_cut:
+            return self._automatic_forest
+        return self._weighed_within(cut)
 
     def forest_within(self, max_link: float) -> PeakForest:
         """The forest along links that are shorter than that."""
+        if max_link == np.inf:
+            return self._forest_of_all_links
         with stage("hills"):
             return self._forest_along(self.links, max_link)
+
+    # what most cuts begin with is kept
+    @cached_property
+    def _forest_of_all_links(self) -> PeakForest:
+        with stage("hills"):
+            return self._forest_along(self.links, np.inf)
+
+    @cached_property
+    def _automatic_forest(self) -> PeakForest:
+        return self._weighed_within(self.automatic_cut)
+
+    def _weighed_within(self, cut: Cut) -> PeakForest:
+        forest = self.forest_within(cut.max_link)
+        return self.weighed(forest, cut) if cut.flow_weight else forest
 
     def weighed(self, forest: PeakForest, cut: Cut) -> PeakForest:
         """The forest along links, its saddles weighed by what flows over them."""
@@ -153,8 +172,7 @@ class Landscape:
         return select_peaks(forest, self.density, cut, best_first)
 
     def _forest_along(self, graph: NeighborGraph, max_link: float) -> PeakForest:
-        tie_break = self.estimator.tie_break()
-        return peak_forest(graph, self.density, tie_break=tie_break, max_link=max_link, n_jobs=self.n_jobs)
+        return peak_forest(graph, self.density, order=self.order, max_link=max_link, n_jobs=self.n_jobs)
 
     def moved(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """New samples where the density sees them."""
@@ -234,31 +252,6 @@ class Clustering:
         links = _links_out_of(self.landscape, noise.samples) if is_assigned else None
         clusters = Clusters(self.labels, self.peaks)
         return explanation(sample, clusters, self.landscape.density, self.forest, before, noise, links)
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Labels of new samples that were checked."""
-        landscape, cut = self.landscape, self.cut
-        around = Surroundings(
-            landscape.estimator,
-            landscape.distinct.of_first(self.labels),
-            landscape.settings.links,
-            cut.longest_link,
-            at_least=int(cut.is_of_all_samples),
-        )
-        points = landscape.points.searched()
-        return predicted_labels(X, points, self.labels, around, self._rule(), landscape.moved)
-
-    def _rule(self) -> Rule:
-        """How neighbours decide about new samples."""
-        landscape = self.landscape
-        if not landscape.estimator.known_at_new_samples:
-            return nearest_rule(self.labels)
-        if not self.policy.halo or self.policy.noise == "assign":
-            return HillRule(landscape.estimator, landscape.distinct.of_first(self.labels))
-        before, noise = self.before_noise
-        border = border_density(before.labels, landscape.links, landscape.density, self.cut.longest_link)
-        numbers = np.where(noise.small[before.peaks], NOISE, self.labels[before.peaks])
-        return HillRule(landscape.estimator, landscape.distinct.of_first(before.labels), border, numbers)
 
     def hierarchy(self, max_link: float | None) -> Hierarchy:
         landscape = self.landscape

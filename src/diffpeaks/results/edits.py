@@ -115,10 +115,8 @@ def _cluster_of(sample: int, labels: NDArray[np.int64], edit: Edit) -> int:
 
 def _forest_of(members: NDArray[np.int64], model: Any) -> PeakForest:
     """The forest of some samples, numbered from 0, along the links among them."""
-    rank = model.forest_.rank[members].astype(np.float64)
-    return peak_forest(
-        _graph_among(members, model._landscape.links), model.density_[members], tie_break=-rank
-    )
+    order = np.argsort(model.forest_.rank[members]).astype(np.int32)
+    return peak_forest(_graph_among(members, model._landscape.links), model.density_[members], order=order)
 
 
 def _graph_among(members: NDArray[np.int64], graph: NeighborGraph) -> NeighborGraph:

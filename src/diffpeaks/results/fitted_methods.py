@@ -16,6 +16,7 @@ from diffpeaks.results.clustering import Clustering, Landscape
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
 from diffpeaks.results.model_file import FileName, read_model_file, write_model_file
+from diffpeaks.results.prediction import predicted
 from diffpeaks.results.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
 
@@ -57,7 +58,7 @@ class FittedMethods:
         [0, 1]
         """
         clustering = self._fitted()
-        return clustering.predict(new_samples(self, clustering.landscape.estimator, X))
+        return predicted(clustering, new_samples(self, clustering.landscape.estimator, X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Density at new samples, on the scale of `density_`; refused where it was given as values."""

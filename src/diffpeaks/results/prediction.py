@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
+from diffpeaks.cuts.noise import border_density
 from diffpeaks.density import GraphDensity
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors import PointSet
 from diffpeaks.neighbors.ragged_rows import leading
 from diffpeaks.progress import stage
 from diffpeaks.recipes import WHOLE_ROWS, LinkShares
+
+if TYPE_CHECKING:
+    from diffpeaks.results.clustering import Clustering
 
 _BLOCK_VALUES = 1 << 21  # of new samples, or of their neighbours, at a time
 
@@ -198,3 +202,31 @@ def _first_in_rows(rows: RaggedRows, marked: NDArray[np.bool_]) -> NDArray[np.in
     first = np.full(len(rows.indptr) - 1, -1, np.int64)
     first[_owners(rows)[places]] = places  # the last to be written is the first of its row
     return first
+
+
+def predicted(clustering: Clustering, X: Any) -> NDArray[np.int64]:
+    """Labels of new samples that were checked, by a clustering of others."""
+    landscape, cut = clustering.landscape, clustering.cut
+    around = Surroundings(
+        landscape.estimator,
+        landscape.distinct.of_first(clustering.labels),
+        landscape.settings.links,
+        cut.longest_link,
+        at_least=int(cut.is_of_all_samples),
+    )
+    points, rule = landscape.points.searched(), _rule_of(clustering)
+    return predicted_labels(X, points, clustering.labels, around, rule, landscape.moved)
+
+
+def _rule_of(clustering: Clustering) -> Rule:
+    """How neighbours decide about new samples."""
+    landscape, density = clustering.landscape, clustering.landscape.estimator
+    if not density.known_at_new_samples:
+        return nearest_rule(clustering.labels)
+    if not clustering.policy.halo or clustering.policy.noise == "assign":
+        return HillRule(density, landscape.distinct.of_first(clustering.labels))
+    before, noise = clustering.before_noise
+    longest = clustering.cut.longest_link
+    border = border_density(before.labels, landscape.links, landscape.density, longest)
+    numbers = np.where(noise.small[before.peaks], NOISE, clustering.labels[before.peaks])
+    return HillRule(density, landscape.distinct.of_first(before.labels), border, numbers)
