@@ -113,3 +113,21 @@ def test_a_recipe_is_saved_with_the_model(tmp_path):
 def test_a_recipe_shows_what_is_unusual_in_it():
     assert repr(replace(DEFAULT, rise=0.4, steps=2)) == "Recipe(steps=2, rise=0.4)"
     assert "recipe=Recipe(rise=0.4)" in repr(DensityPeaks(recipe=replace(DEFAULT, rise=0.4)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"steps": 0}, "steps=0|1"),
+        ({"steps": 2.5}, "steps=2.5|integer"),
+        ({"rise": np.nan}, "rise=nan|finite"),
+        ({"rise": -1}, "rise=-1|0"),
+        ({"neighbors": np.inf}, "neighbors=inf|finite"),
+        ({"mutual_share": 1.5}, "mutual_share=1.5|1"),
+        ({"link_share": "far"}, "link_share='far'|number"),
+        ({"smooth": "auto"}, "smooth='auto'|True"),
+    ],
+)
+def test_constants_that_make_no_sense_are_refused(changed, words):
+    with refuses(words):
+        replace(DEFAULT, **changed)

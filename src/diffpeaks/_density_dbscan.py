@@ -134,7 +134,9 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self._links = self.graph_
         if recipe.measure_dimension:
             self._max_link = self.isolation_.max_link
-            settings = recipe.in_dimensions(self.graph_.intrinsic_dimension(points.degree, self.n_jobs))
+            settings = recipe.in_dimensions(
+                self.graph_.intrinsic_dimension(points.distance_power, self.n_jobs)
+            )
             self._links = hill_links(self.graph_, settings.links, self.n_jobs).below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())

@@ -184,11 +184,13 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         distinct = distinct_samples(points, density, sample_weight, recipe)
         n_neighbors = distinct.n_neighbors(self.n_neighbors, recipe)
         graph, isolation, smoothing = None, None, None
+        # where the density sees the samples: as they are, or moved towards their neighbours
         if self._may_smooth(distinct, recipe):
             graph = distinct.points.graph(n_neighbors)
             isolation = isolation_of(distinct.points, graph, recipe, seed)
             if self.smooth is True or isolation.kind != "strangers":
                 distinct, smoothing = smoothed(distinct, graph, recipe)
+        # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
         if self.density is None:
             density.set_params(n_neighbors=n_neighbors or "auto")
         needs = density.needs(distinct.points)
@@ -200,6 +202,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
             if self.density is None:
                 density.set_params(start_power=settings.start_power)
             density.fit_graph(distinct.points, graph, needs, distinct.weights)
+        # hills of the density, and the clusters that a cut takes from them
         known = points, distinct, density, isolation, smoothing
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
         cut = self._chosen_cut(landscape, self.n_clusters, self.max_link, self.min_prominence)
@@ -218,7 +221,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
     def _dimension(self, distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe) -> float:
         if not recipe.measure_dimension:
             return np.inf
-        return graph.intrinsic_dimension(distinct.points.degree, self.n_jobs)
+        return graph.intrinsic_dimension(distinct.points.distance_power, self.n_jobs)
 
     def _set(self, clustering: Clustering) -> Self:
         landscape = clustering.landscape

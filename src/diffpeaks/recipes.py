@@ -7,10 +7,13 @@ derived; `docs/peers.md` has the ablation, and how much hangs on each.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+__all__ = ["DEFAULT", "PLAIN", "LinkShares", "Recipe", "Settings"]
 
 ISOLATED = ("auto", "strangers", "outliers")
 
@@ -33,6 +36,26 @@ class LinkShares(NamedTuple):
 
 
 WHOLE_ROWS = LinkShares()
+_LEAST = 1e-6  # where a constant must be above zero
+# of the constants of a recipe: what they are, the least and the most
+_BOUNDS: dict[str, tuple[type, float, float]] = {
+    "neighbors": (Real, _LEAST, np.inf),
+    "steps": (Integral, 1, np.inf),
+    "start_power": (Real, 0, np.inf),
+    "nearest_share": (Real, _LEAST, 1),
+    "mutual_share": (Real, _LEAST, 1),
+    "fewest": (Integral, 1, np.inf),
+    "plane_share": (Real, 0, np.inf),
+    "link_share": (Real, _LEAST, 1),
+    "few": (Real, 0, 0.5),
+    "valley": (Real, 0, np.inf),
+    "rise": (Real, 0, np.inf),
+    "flow_weight": (Real, 0, np.inf),
+    "usual_flow": (Real, _LEAST, 1),
+    "flat_dimension": (Real, 0, np.inf),
+    "kept_power": (Real, 0, np.inf),
+    "core_density": (Real, 0, np.inf),
+}
 
 
 class Settings(NamedTuple):
@@ -130,6 +153,15 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.isolated not in ISOLATED:
             raise ValueError(f"isolated={self.isolated!r} is unknown; use one of {list(ISOLATED)}")
+        for name in ("merge_duplicates", "smooth", "measure_dimension"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name}={getattr(self, name)!r} must be True or False")
+        for name, (kind, least, most) in _BOUNDS.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, kind):
+                raise TypeError(f"{name}={value!r} must be a number, an integer where the default is one")
+            if not least <= value <= most or value == np.inf:
+                raise ValueError(f"{name}={value} must be a finite number from {least} to {most}")
 
     def __repr__(self) -> str:
         unusual = (f for f in fields(self) if getattr(self, f.name) != f.default)

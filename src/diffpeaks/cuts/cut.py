@@ -194,9 +194,9 @@ def isolation_of(
         return Isolation("unknown")
     nearest = graph.indptr[:-1][graph.degrees > 1] + 1  # rows begin with the sample itself
     ratio = graph.distances[nearest].astype(np.float64) / typical
-    found = isolation_by(ratio ** (1 / points.degree), recipe)
+    found = isolation_by(ratio ** (1 / points.distance_power), recipe)
     kind = found.kind if recipe.isolated == "auto" else recipe.isolated
-    max_link = recipe.link_share**points.degree * typical if kind == "strangers" else np.inf
+    max_link = recipe.link_share**points.distance_power * typical if kind == "strangers" else np.inf
     return replace(found, kind=kind, max_link=max_link)
 
 

@@ -191,7 +191,7 @@ class KernelDiffusion(GraphDensity):
         return self_tuning_bandwidth(graph, needs.n_neighbors)
 
     def _after_steps(self, walk: Walk) -> NDArray[np.float64]:
-        start = starting_mass(walk.graph, self.start_power / self._points.degree, self._weights)
+        start = starting_mass(walk.graph, self.start_power / self._points.distance_power, self._weights)
         mass, self._previous = diffuse(walk, start, int(self.steps), self.teleport, self._weights)
         self._residual: float | None = None
         self.n_closed_classes_: int | None = None

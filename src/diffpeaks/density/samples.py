@@ -167,7 +167,7 @@ class Smoothing:
         """
         moved = np.empty(queries.shape, queries.dtype)
         targets = np.ascontiguousarray(points.space.points), masses, reach
-        pull = self.kept, self.n_filled, points.degree == 2
+        pull = self.kept, self.n_filled, points.distance_power == 2
         shift_towards(queries, rows, own_first, targets, pull, moved, points.n_threads)
         if self.radius is not None:
             lengths = np.sqrt(squared_norms(moved))
@@ -220,8 +220,8 @@ def smoothed_samples(
 
 def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Smoothing:
     n_neighbors = int(graph.n_neighbors or 0)
-    dimension = graph.intrinsic_dimension(points.degree)
-    typical = points.typical_distance() ** (1 / points.degree)
+    dimension = graph.intrinsic_dimension(points.distance_power)
+    typical = points.typical_distance() ** (1 / points.distance_power)
     return Smoothing(
         recipe.share_kept(n_neighbors, dimension),
         dimension,

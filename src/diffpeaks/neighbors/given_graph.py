@@ -18,7 +18,7 @@ class GivenGraph:
     """A graph that the user brought: it can be filtered, but knows nothing beyond its rows."""
 
     can_move = False
-    degree = 1
+    distance_power = 1
 
     def __init__(self, graph: NeighborGraph) -> None:
         self.given = graph

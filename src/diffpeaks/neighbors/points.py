@@ -32,8 +32,8 @@ class PointSet:
     ----------
     can_move : bool
         Whether means of points are points: in Euclidean space, where they are dense.
-    degree : int
-        The power of a length that distances are: 2 where they are squares, as of directions.
+    distance_power : int
+        2 for squared distances, as of directions, else 1.
     """
 
     def __init__(self, space: Space, search: Search, choice: Choice) -> None:
@@ -42,7 +42,7 @@ class PointSet:
         self.n_samples: int = space.points.shape[0]
         self.n_jobs, self.n_threads = choice.n_jobs, choice.n_threads
         self.can_move = space.can_join
-        self.degree = 2 if space.measure is not None and space.measure.squared else 1
+        self.distance_power = 2 if space.measure is not None and space.measure.squared else 1
 
     def restricted(self, which: NDArray[Any]) -> PointSet:
         """Some of the points, searched in the way that was asked for."""
