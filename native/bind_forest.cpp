@@ -74,25 +74,26 @@ static void bind_flow_of(nb::class_<JoiningHills>& hills) {
     hills.def(
         "add_flow",
         [](JoiningHills& self, const GraphArrays<Real>& given, double max_link, In<Weight> weights,
-           In<double> sent_by_weight, In<Index> hill) {
+           In<double> sent_by_weight, In<Index> hill, int n_threads) {
             const Graph<Real> graph = given.checked();
             self.add_flow(graph, max_link, values(weights, "weights", length(given.rows.indices)),
                           values(sent_by_weight, "sent_by_weight", graph.n_samples),
-                          values(hill, "hill", graph.n_samples));
+                          values(hill, "hill", graph.n_samples), n_threads);
         },
-        array("graph"), nb::arg("max_link"), array("weights"), array("sent_by_weight"), array("hill"), Released());
+        array("graph"), nb::arg("max_link"), array("weights"), array("sent_by_weight"), array("hill"),
+        nb::arg("n_threads"), Released());
 }
 
 template <class Real>
 static void bind_joining_of(nb::class_<JoiningHills>& hills) {
     hills.def(
         "open_passes",
-        [](JoiningHills& self, const GraphArrays<Real>& given, double max_link, In<Index> rank) {
+        [](JoiningHills& self, const GraphArrays<Real>& given, double max_link, In<Index> rank, int n_threads) {
             const Graph<Real> links = given.checked();
             check_length("links", "rows", links.n_samples, self.n_points());
-            self.open_passes(links, max_link, values(rank, "rank", links.n_samples));
+            self.open_passes(links, max_link, values(rank, "rank", links.n_samples), n_threads);
         },
-        array("links"), nb::arg("max_link"), array("rank"), Released());
+        array("links"), nb::arg("max_link"), array("rank"), nb::arg("n_threads"), Released());
 }
 
 static nb::tuple all_joined(JoiningHills& hills, const Separation& separation) {

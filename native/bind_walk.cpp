@@ -44,7 +44,7 @@ static void bind_walk_of(nb::module_& m) {
             const Rows rows = given.checked();
             const std::int64_t n = rows.n_samples;
             send_mass(rows, values(weights, "weights", length(given.indices)),
-                      values(sent_by_weight, "sent_by_weight", n), values(sums, "sums", n * n_sending_parts(n)),
+                      values(sent_by_weight, "sent_by_weight", n), values(sums, "sums", n * n_parts_of(n)),
                       values(arriving, "arriving", n), n_threads);
         },
         array("rows"), array("weights"), array("sent_by_weight"), array("sums"), array("arriving"),
@@ -98,7 +98,7 @@ void bind_walk(nb::module_& m) {
     bind_shifts_of<double>(m);
     bind_walk_of<float>(m);
     bind_walk_of<double>(m);
-    m.def("n_sending_parts", &n_sending_parts, nb::arg("n_rows"));
+    m.def("n_parts_of", &n_parts_of, nb::arg("n_rows"));
 }
 
 }  // namespace diffpeaks

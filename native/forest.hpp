@@ -74,49 +74,58 @@ struct RankPair {
     bool operator<(const RankPair& other) const { return std::tie(lower, upper) < std::tie(other.lower, other.upper); }
 };
 
-// The highest edges from one point to each of the first few hills beside its own: whatever else leads from hill to hill
-// comes later in the flood, when they have met. Edges to further hills are all kept.
-class HighestEdges {
+// A value for each of the first few hills beside that of a point: most points touch no more.
+template <class Value>
+class FewHills {
   public:
-    void add(Index hill, RankPair edge, std::vector<RankPair>& kept) {
+    // The value of a hill, the first time as it is given; a null pointer where there are too many hills.
+    Value* of(Index hill, Value first) {
         const auto known = std::find(hills_.begin(), hills_.begin() + n_, hill) - hills_.begin();
-        if (known < n_) {
-            edges_[known] = std::min(edges_[known], edge);
-        } else if (n_ < most) {
+        if (known == most) return nullptr;
+        if (known == n_) {
             hills_[n_] = hill;
-            edges_[n_++] = edge;
-        } else {
-            kept.push_back(edge);
+            values_[n_++] = first;
         }
+        return &values_[known];
     }
-    void move_to(std::vector<RankPair>& kept) {
-        kept.insert(kept.end(), edges_.begin(), edges_.begin() + n_);
+    // Calls visit(hill, value) for each, and forgets them.
+    template <class Visit>
+    void take_all(Visit visit) {
+        for (std::ptrdiff_t i = 0; i < n_; ++i) visit(hills_[i], values_[i]);
         n_ = 0;
     }
 
   private:
-    static constexpr int most = 8;
+    static constexpr std::ptrdiff_t most = 8;
     std::array<Index, most> hills_;
-    std::array<RankPair, most> edges_;
+    std::array<Value, most> values_;
     std::ptrdiff_t n_ = 0;
 };
 
+// Of the edges from a point to another hill the highest is enough: whatever else leads from hill to hill comes later in
+// the flood, when they have met.
 template <class Real>
 std::vector<std::vector<RankPair>> crossings(const Graph<Real>& graph, double max_link,
                                              const std::vector<Place>& places, int n_threads) {
     std::vector<std::vector<RankPair>> parts(static_cast<std::size_t>(std::max(n_threads, 1)));
     parallel_rows(graph.n_samples, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t part) {
         std::vector<RankPair>& kept = parts[static_cast<std::size_t>(part)];
-        HighestEdges edges;
+        FewHills<RankPair> highest;
         for (std::int64_t row = first; row < last; ++row) {
             const Place here = places[static_cast<std::size_t>(row)];
             for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
                 if (!(static_cast<double>(graph.distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
                 const Place there = places[static_cast<std::size_t>(graph.indices[e])];
                 if (here.hill == there.hill) continue;
-                edges.add(there.hill, {std::max(here.rank, there.rank), std::min(here.rank, there.rank)}, kept);
+                const RankPair edge{std::max(here.rank, there.rank), std::min(here.rank, there.rank)};
+                RankPair* known = highest.of(there.hill, edge);
+                if (known) {
+                    *known = std::min(*known, edge);
+                } else {
+                    kept.push_back(edge);
+                }
             }
-            edges.move_to(kept);
+            highest.take_all([&](Index, const RankPair& edge) { kept.push_back(edge); });
         }
     });
     return parts;

@@ -44,6 +44,30 @@ struct Separation {
     }
 };
 
+inline std::uint64_t pair_key(Index a, Index b) {
+    const auto [first, second] = std::minmax(a, b);
+    return static_cast<std::uint64_t>(first) << 32 | static_cast<std::uint64_t>(second);
+}
+
+// Passes that some rows of a graph lead over, in the order in which they were found, and what flows in their hills.
+struct PartOfPasses {
+    struct Found {
+        Index a, b;
+        Pass pass;
+    };
+    std::vector<Found> found;
+    std::vector<double> volume;
+
+    Pass& between(Index a, Index b) {
+        const auto [at, is_new] = places.try_emplace(pair_key(a, b), found.size());
+        if (is_new) found.push_back({a, b, {}});
+        return found[at->second].pass;
+    }
+
+  private:
+    std::unordered_map<std::uint64_t, std::size_t> places;
+};
+
 // The passes of all pairs of hills. Nothing depends on the order of the table, which is only looked into: hills beside
 // a hill are listed in the order in which they were found.
 class PassTable {
@@ -51,7 +75,7 @@ class PassTable {
     explicit PassTable(std::size_t n_hills) : beside_(n_hills) {}
 
     Pass& between(Index a, Index b) {
-        const auto [found, is_new] = passes_.try_emplace(key(a, b));
+        const auto [found, is_new] = passes_.try_emplace(pair_key(a, b));
         if (is_new) {
             beside_[a].push_back(b);
             beside_[b].push_back(a);
@@ -61,7 +85,7 @@ class PassTable {
 
     // A null pointer if there is none.
     Pass* find(Index a, Index b) {
-        const auto found = passes_.find(key(a, b));
+        const auto found = passes_.find(pair_key(a, b));
         return found == passes_.end() ? nullptr : &found->second;
     }
 
@@ -73,7 +97,7 @@ class PassTable {
         const std::vector<Index> beside = std::move(beside_[hill]);
         beside_[hill] = {};
         for (const Index other : beside) {
-            const auto found = passes_.find(key(hill, other));
+            const auto found = passes_.find(pair_key(hill, other));
             if (found == passes_.end()) continue;  // taken with the other hill
             const Pass pass = found->second;
             passes_.erase(found);
@@ -92,11 +116,6 @@ class PassTable {
     }
 
   private:
-    static std::uint64_t key(Index a, Index b) {
-        const auto [first, second] = std::minmax(a, b);
-        return static_cast<std::uint64_t>(first) << 32 | static_cast<std::uint64_t>(second);
-    }
-
     std::unordered_map<std::uint64_t, Pass> passes_;
     std::vector<std::vector<Index>> beside_;
 };
@@ -119,19 +138,48 @@ class JoiningHills {
     // row. Its points may be others than those of the links; each has a hill.
     template <class Real, class Weight>
     void add_flow(const Graph<Real>& graph, double max_link, const Weight* weights, const double* sent_by_weight,
-                  const Index* hill) {
-        each_entry(graph, 0, max_link, [&](Index row, Offset e) {
-            add_flow(hill[row], hill[graph.indices[e]], sent_by_weight[row] * static_cast<double>(weights[e]));
+                  const Index* hill, int n_threads) {
+        each_row(graph, max_link, n_threads, [&](PartOfPasses& part, Index row, Offset first, Offset last) {
+            const Index from = hill[row];
+            FewHills<double> leaving;
+            const auto flow_to = [&](Index to, double flow) {
+                part.volume[from] += flow;
+                part.volume[to] += flow;
+                if (from != to) part.between(from, to).flow += flow;
+            };
+            for (Offset e = first; e < last; ++e) {
+                const Index to = hill[graph.indices[e]];
+                const double flow = sent_by_weight[row] * static_cast<double>(weights[e]);
+                double* so_far = leaving.of(to, 0.0);
+                if (so_far) {
+                    *so_far += flow;
+                } else {
+                    flow_to(to, flow);
+                }
+            }
+            leaving.take_all(flow_to);
         });
     }
 
     // Opens passes along the links below max_link.
     template <class Real>
-    void open_passes(const Graph<Real>& links, double max_link, const Index* rank) {
-        each_entry(links, 1, max_link, [&](Index row, Offset e) {
-            const auto [upper, lower] = std::minmax(rank[row], rank[links.indices[e]]);
-            const Index a = hill_of_rank_[lower], b = hill_of_rank_[upper];
-            if (a != b) passes_.between(a, b).open(lower, upper);
+    void open_passes(const Graph<Real>& links, double max_link, const Index* rank, int n_threads) {
+        each_row(links, max_link, n_threads, [&](PartOfPasses& part, Index row, Offset first, Offset last) {
+            const Index here = rank[row], hill = hill_of_rank_[here];
+            FewHills<RankPair> highest;
+            const auto open = [&](Index other, RankPair edge) { part.between(hill, other).open(edge.lower, edge.upper); };
+            for (Offset e = first; e < last; ++e) {
+                const Index there = rank[links.indices[e]], other = hill_of_rank_[there];
+                if (hill == other) continue;
+                const RankPair edge{std::max(here, there), std::min(here, there)};
+                RankPair* known = highest.of(other, edge);
+                if (known) {
+                    *known = std::min(*known, edge);
+                } else {
+                    open(other, edge);
+                }
+            }
+            highest.take_all(open);
         });
     }
 
@@ -173,22 +221,27 @@ class JoiningHills {
         }
     };
 
+    // Calls visit(part, row, first entry, end of those below max_link). As many parts on one thread as on many, added in
+    // their order.
     template <class Real, class Visit>
-    static void each_entry(const Graph<Real>& graph, Offset n_skipped, double max_link, Visit visit) {
-        SerialLoop loop;
-        for (Index row = 0; row < graph.n_samples; ++row) {
-            loop.next();
-            for (Offset e = graph.indptr[row] + n_skipped; e < graph.indptr[row + 1]; ++e) {
-                if (!(static_cast<double>(graph.distances[e]) < max_link)) break;  // rows are sorted
-                visit(row, e);
-            }
+    void each_row(const Graph<Real>& graph, double max_link, int n_threads, Visit visit) {
+        const std::int64_t n_rows = graph.n_samples, n_parts = n_parts_of(n_rows);
+        std::vector<PartOfPasses> parts(static_cast<std::size_t>(n_parts));
+        parallel_chunks(n_parts, n_threads, [&] {
+            return [&](std::int64_t p) {
+                PartOfPasses& part = parts[static_cast<std::size_t>(p)];
+                part.volume.assign(volume_.size(), 0.0);
+                for (std::int64_t row = n_rows * p / n_parts; row < n_rows * (p + 1) / n_parts; ++row) {
+                    Offset last = graph.indptr[row + 1];
+                    while (last > graph.indptr[row] && !(static_cast<double>(graph.distances[last - 1]) < max_link)) --last;
+                    visit(part, static_cast<Index>(row), graph.indptr[row], last);
+                }
+            };
+        });
+        for (const PartOfPasses& part : parts) {
+            for (const auto& [a, b, pass] : part.found) passes_.between(a, b).add(pass);
+            for (std::size_t hill = 0; hill < volume_.size(); ++hill) volume_[hill] += part.volume[hill];
         }
-    }
-
-    void add_flow(Index from, Index to, double flow) {
-        volume_[from] += flow;
-        volume_[to] += flow;
-        if (from != to) passes_.between(from, to).flow += flow;
     }
 
     double apart_now(Index a, Index b, const Pass& pass, const Separation& separation) const {

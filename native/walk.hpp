@@ -83,15 +83,13 @@ void weigh_rows(const Kernel& cpu, const Graph<Real>& graph, const Weighing& how
     });
 }
 
-constexpr std::int64_t n_sending_parts(std::int64_t n_rows) { return n_rows < (1 << 15) ? 1 : 8; }
-
 // What arrives at each point when every point sends along its row, to each entry in proportion to its weight. Parts of
 // the rows add up apart, in a row of sums each, and are added in their order: as many parts on one thread as on many,
 // so that sums are rounded alike.
 template <class Weight>
 void send_mass(const Rows& graph, const Weight* weights, const double* sent_by_weight, double* sums, double* arriving,
                int n_threads) {
-    const std::int64_t n_rows = graph.n_samples, n_parts = n_sending_parts(n_rows);
+    const std::int64_t n_rows = graph.n_samples, n_parts = n_parts_of(n_rows);
     parallel_chunks(n_parts, n_threads, [&] {
         return [&](std::int64_t part) {
             double* sum = sums + part * n_rows;

@@ -7,7 +7,7 @@ import pytest
 from refusals import refuses
 from sklearn import datasets
 
-from diffpeaks import DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity
+from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity
 from diffpeaks.cuts import Cut
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 
@@ -89,6 +89,28 @@ def test_another_rule_for_isolated_samples():
         Recipe(isolated="friends")
 
 
+def test_what_a_recipe_says_of_isolated_samples_is_told_as_such():
+    X = SETS["iris"]()
+    assert "as the recipe says" in str(
+        DensityPeaks(recipe=replace(DEFAULT, isolated="strangers")).fit(X).isolation_
+    )
+    assert "as the recipe says" not in str(DensityPeaks().fit(X).isolation_)
+
+
+def test_flow_never_counts_for_less_than_nothing():
+    X = SETS["moons"]()
+    assert DensityPeaks(recipe=replace(DEFAULT, flat_dimension=0.0)).fit(X).cut_.flow_weight == 0
+
+
+def test_dbscan_follows_a_recipe_that_is_given():
+    X = SETS["with strangers"]()
+    plain = DensityDBSCAN("fkd-asym", min_density=0).fit(X)
+    strangers = DensityDBSCAN("fkd-asym", min_density=0, recipe=replace(PLAIN, isolated="strangers")).fit(X)
+    assert plain.n_clusters_ < strangers.n_clusters_
+    short = DensityDBSCAN(recipe=replace(DEFAULT, measure_dimension=False)).fit(X)
+    assert short._links.degrees.mean() < short.graph_.degrees.mean()
+
+
 def test_copies_may_stay_apart():
     X = np.repeat(datasets.make_blobs(100, 2, random_state=0)[0], 3, axis=0)
     merged, apart = (
@@ -118,13 +140,15 @@ def test_a_recipe_shows_what_is_unusual_in_it():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"steps": 0}, "steps=0|1"),
+        ({"steps": 0}, "steps=0|from 1"),
         ({"steps": 2.5}, "steps=2.5|integer"),
-        ({"rise": np.nan}, "rise=nan|finite"),
+        ({"rise": np.nan}, "rise=nan|from 0"),
         ({"rise": -1}, "rise=-1|0"),
-        ({"neighbors": np.inf}, "neighbors=inf|finite"),
+        ({"neighbors": np.inf}, "neighbors=inf|to 1e+06"),
         ({"mutual_share": 1.5}, "mutual_share=1.5|1"),
         ({"link_share": "far"}, "link_share='far'|number"),
+        ({"few": 0.0}, "few=0|from"),
+        ({"fewest": 10**30}, "fewest=|to"),
         ({"smooth": "auto"}, "smooth='auto'|True"),
     ],
 )

@@ -53,7 +53,7 @@ const std::vector<const Kernel*>& supported_kernels() {
 
 const Kernel& chosen_kernel() {
     const char* forced = std::getenv(kernel_variable);
-    if (!forced) return *supported_kernels().front();
+    if (!forced || !*forced) return *supported_kernels().front();
     std::string names;
     for (const Kernel* kernel : supported_kernels()) {
         if (std::string(forced) == kernel->name) return *kernel;

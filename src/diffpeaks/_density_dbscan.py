@@ -130,14 +130,15 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self.graph_ = points.graph(*needs)
         with loop_stage("density", points.n_samples):
             self.density_estimator_ = density.fit_graph(points, self.graph_, needs)
-            self.isolation_, self._max_link = isolation_of(points, self.graph_, recipe), np.inf
-        self._links = self.graph_
+            self.isolation_ = isolation_of(points, self.graph_, recipe)
+        # without a recipe, links of a density that is given are the graph, as in DBSCAN
+        follows_recipe = self.density is None or self.recipe is not None
+        self._max_link = self.isolation_.max_link if follows_recipe else np.inf
+        dimension = np.inf
         if recipe.measure_dimension:
-            self._max_link = self.isolation_.max_link
-            settings = recipe.in_dimensions(
-                self.graph_.intrinsic_dimension(points.distance_power, self.n_jobs)
-            )
-            self._links = hill_links(self.graph_, settings.links, self.n_jobs).below(self._max_link)
+            dimension = self.graph_.intrinsic_dimension(points.distance_power, self.n_jobs)
+        links = hill_links(self.graph_, recipe.in_dimensions(dimension).links, self.n_jobs)
+        self._links = links.below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())
         by_recipe = isinstance(self.min_density, str)

@@ -87,8 +87,9 @@ class JoiningHills:
         weights: Real,
         sent_by_weight: NDArray[np.float64],
         hill: Index,
+        n_threads: int,
     ) -> None: ...
-    def open_passes(self, links: Graph, max_link: float, rank: Index) -> None: ...
+    def open_passes(self, links: Graph, max_link: float, rank: Index, n_threads: int) -> None: ...
     def join(self, flow_weight: float, usual_flow: float) -> tuple[Index, Index, Index, NDArray[np.float64]]:
         """Tops that joined others, passes, their ends on the other hill, and how far apart both were."""
 
@@ -249,7 +250,7 @@ def weigh_rows(
 def row_spreads(
     graph: Graph, fewest: int, least: float, spreads: NDArray[np.float64], n_threads: int
 ) -> None: ...
-def n_sending_parts(n_rows: int) -> int: ...
+def n_parts_of(n_rows: int) -> int: ...
 def send_mass(
     rows: Rows,
     weights: Real,

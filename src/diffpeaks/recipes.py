@@ -36,25 +36,25 @@ class LinkShares(NamedTuple):
 
 
 WHOLE_ROWS = LinkShares()
-_LEAST = 1e-6  # where a constant must be above zero
+_LEAST, _MOST = 1e-6, 1e6
 # of the constants of a recipe: what they are, the least and the most
 _BOUNDS: dict[str, tuple[type, float, float]] = {
-    "neighbors": (Real, _LEAST, np.inf),
-    "steps": (Integral, 1, np.inf),
-    "start_power": (Real, 0, np.inf),
+    "neighbors": (Real, _LEAST, _MOST),
+    "steps": (Integral, 1, _MOST),
+    "start_power": (Real, 0, _MOST),
     "nearest_share": (Real, _LEAST, 1),
     "mutual_share": (Real, _LEAST, 1),
-    "fewest": (Integral, 1, np.inf),
-    "plane_share": (Real, 0, np.inf),
+    "fewest": (Integral, 1, _MOST),
+    "plane_share": (Real, 0, _MOST),
     "link_share": (Real, _LEAST, 1),
-    "few": (Real, 0, 0.5),
-    "valley": (Real, 0, np.inf),
-    "rise": (Real, 0, np.inf),
-    "flow_weight": (Real, 0, np.inf),
+    "few": (Real, _LEAST, 0.5),
+    "valley": (Real, 0, _MOST),
+    "rise": (Real, 0, _MOST),
+    "flow_weight": (Real, 0, _MOST),
     "usual_flow": (Real, _LEAST, 1),
-    "flat_dimension": (Real, 0, np.inf),
-    "kept_power": (Real, 0, np.inf),
-    "core_density": (Real, 0, np.inf),
+    "flat_dimension": (Real, 0, _MOST),
+    "kept_power": (Real, 0, _MOST),
+    "core_density": (Real, 0, _MOST),
 }
 
 
@@ -157,11 +157,12 @@ class Recipe:
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name}={getattr(self, name)!r} must be True or False")
         for name, (kind, least, most) in _BOUNDS.items():
-            value = getattr(self, name)
+            value: float = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, kind):
-                raise TypeError(f"{name}={value!r} must be a number, an integer where the default is one")
-            if not least <= value <= most or value == np.inf:
-                raise ValueError(f"{name}={value} must be a finite number from {least} to {most}")
+                what = "an integer" if kind is Integral else "a number"
+                raise TypeError(f"{name}={value!r} must be {what} from {least:g} to {most:g}")
+            if not least <= value <= most:
+                raise ValueError(f"{name}={value} must lie from {least:g} to {most:g}")
 
     def __repr__(self) -> str:
         unusual = (f for f in fields(self) if getattr(self, f.name) != f.default)
@@ -180,7 +181,7 @@ class Recipe:
         links = LinkShares(self.nearest_share * mutual / self.mutual_share, mutual, self.fewest)
         # in the plane a hill may be long and thin, so that little flows through it
         flow_counts = self.flat_dimension <= dimension < np.inf
-        flow_weight = self.flow_weight * (1 - 2 / dimension) if flow_counts else 0.0
+        flow_weight = self.flow_weight * max(0.0, 1 - 2 / dimension) if flow_counts else 0.0
         # on a line no path leads around what chance digs: a hill must rise farther
         rise = self.rise * max(1.0, 2 / dimension)
         start_power = min(self.start_power, dimension)

@@ -114,10 +114,10 @@ CALLS = {
     ),
     "JoiningHills": (lambda *arrays: _native.JoiningHills(ints(1), *arrays), ints(N), doubles(N)),
     "JoiningHills.add_flow": (
-        lambda *arrays: hills().add_flow(arrays[0], 1.0, *arrays[1:]),
+        lambda *arrays: hills().add_flow(arrays[0], 1.0, *arrays[1:], 1),
         *(GRAPH, doubles(N * K), doubles(N), ints(N)),
     ),
-    "JoiningHills.open_passes": (lambda graph, rank: hills().open_passes(graph, 1.0, rank), GRAPH, ORDER),
+    "JoiningHills.open_passes": (lambda graph, rank: hills().open_passes(graph, 1.0, rank, 1), GRAPH, ORDER),
     "KDTree.order": (TREE.order, ints(N)),
     "KDTree.nearest": (
         lambda queries, order, *found: TREE.nearest(queries, order, 2, EUCLIDEAN, *found, 1),
@@ -149,7 +149,7 @@ CALLS = {
     ),
     "PackedCells.within": (within_cells, doubles(N), doubles(1)),
 }
-WITHOUT_LENGTHS = {"kernels", "cpu_kernel", "n_sending_parts", "kd_tree", "observe_loops"}
+WITHOUT_LENGTHS = {"kernels", "cpu_kernel", "n_parts_of", "kd_tree", "observe_loops"}
 
 
 def shortened(given):

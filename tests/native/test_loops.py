@@ -41,8 +41,8 @@ MANY_ROWS = MANY.indptr, MANY.indices.copy(), MANY.distances.copy()
 
 def many_hills():
     hills = _native.JoiningHills(EACH, EACH, -np.log(EACH + 1.0))
-    hills.add_flow(MANY, np.inf, np.ones(M * K), np.ones(M), EACH)
-    hills.open_passes(MANY, np.inf, EACH)
+    hills.add_flow(MANY, np.inf, np.ones(M * K), np.ones(M), EACH, 1)
+    hills.open_passes(MANY, np.inf, EACH, 1)
     return hills
 
 
@@ -101,7 +101,7 @@ LONG_POINTS = (
 )  # more than one thread's share
 LONG = neighbor_graph(LONG_POINTS, n_neighbors=K)
 L, L_ENTRIES = LONG.n_samples, len(LONG.indices)
-SUMS = np.empty(L * _native.n_sending_parts(L))
+SUMS = np.empty(L * _native.n_parts_of(L))
 LONG_RANK = np.random.RandomState(1).permutation(L).astype(np.int32)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 MAX_SAMPLES = np.iinfo(np.int32).max
+_LEAST_WEIGHT = 1e-30  # of the largest: what is less has no part in a float's sum
 _MAX_THREADS = 4096  # more than any machine has cores
 _EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
 BYTES_PER_NEIGHBOR = 4 + 8  # an int32 index and a float64 distance
@@ -251,9 +252,12 @@ def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
-    """One positive finite weight for each sample."""
+    """One positive finite weight for each sample, in units of the largest."""
     check_unmasked("sample_weight", sample_weight)
-    weights = np.asarray(sample_weight, np.float64)
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"sample_weight must hold numbers, got {sample_weight!r}") from error
     if weights.shape != (n_samples,):
         raise ValueError(
             f"sample_weight has shape {weights.shape}; it must hold one value for each of {n_samples} samples"
@@ -263,6 +267,12 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
         raise ValueError(
             f"sample_weight of sample {bad[0]} is {weights[bad[0]]}; weights must be positive and finite: "
             "leave samples without weight out, and ask predict for their labels"
+        )
+    weights = weights / weights.max()
+    if weights.min() < _LEAST_WEIGHT:
+        raise ValueError(
+            f"sample_weight of sample {weights.argmin()} is {weights.min():.3g} of the largest; weights must "
+            f"be at least {_LEAST_WEIGHT:g} of it: leave lighter samples out"
         )
     return weights
 

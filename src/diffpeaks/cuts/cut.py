@@ -157,6 +157,8 @@ class Isolation:
         valley between them.
     max_link : float
         What a link must stay below: among strangers a share of the distance of random pairs.
+    is_given : bool
+        Whether the recipe says what they are, and not the distances.
     """
 
     kind: str
@@ -164,12 +166,15 @@ class Isolation:
     beyond_share: float = 0.0
     peak_to_valley: float = 0.0
     max_link: float = np.inf
+    is_given: bool = False
 
     @property
     def are_strangers(self) -> bool:
         return self.kind == "strangers"
 
     def __str__(self) -> str:
+        if self.is_given:
+            return f"samples far from all others are taken for {self.kind}, as the recipe says"
         if self.kind == "unknown":
             return "distances do not tell which samples are far from all others"
         if self.kind == "none":
@@ -197,7 +202,7 @@ def isolation_of(
     found = isolation_by(ratio ** (1 / points.distance_power), recipe)
     kind = found.kind if recipe.isolated == "auto" else recipe.isolated
     max_link = recipe.link_share**points.distance_power * typical if kind == "strangers" else np.inf
-    return replace(found, kind=kind, max_link=max_link)
+    return replace(found, kind=kind, max_link=max_link, is_given=recipe.isolated != "auto")
 
 
 def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isolation:

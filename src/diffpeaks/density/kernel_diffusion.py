@@ -55,7 +55,8 @@ class KernelDiffusion(GraphDensity):
         gives each sample its own: the squared distance to its last neighbour, or with a radius the
         product of both samples' distances to their `n_neighbors`-th, which keeps it symmetric.
     kernel : {"gaussian", "uniform", "epanechnikov", "laplace"} or callable
-        A callable takes an array of distances and returns weights; it ignores `bandwidth`.
+        With h the bandwidth exp(-d^2 / h), 1, max(0, 1 - d^2 / h), exp(-d / sqrt(h)): "uniform" has none. A
+        callable takes an array of distances and returns weights; it ignores `bandwidth`.
     steps : int or float("inf")
         Steps of the walk. At infinity a `ConvergenceError` says that no law of the promised accuracy
         was found; there is no other result.

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_positive, n_threads
-from diffpeaks._native import n_sending_parts, send_mass, weigh_rows
+from diffpeaks._native import n_parts_of, send_mass, weigh_rows
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.progress import stage
@@ -199,7 +199,7 @@ def diffuse(
     graph, n_samples = walk.graph, walk.graph.n_samples
     start = np.ones(n_samples) if masses is None else masses
     before = after = start if mass is None else mass
-    sums = np.empty(n_sending_parts(n_samples) * n_samples)
+    sums = np.empty(n_parts_of(n_samples) * n_samples)
     with stage("steps", steps) as done:
         for _ in range(steps):
             before, after = after, np.empty(n_samples)

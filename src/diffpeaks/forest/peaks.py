@@ -192,8 +192,9 @@ def weighed_by_flow(
     hills = JoiningHills(forest.rank[tops], hill[order], _log_of(density[order]))
     sent_by_weight = (1.0 if distinct.weights is None else distinct.weights) / walk.volume
     of_points = hill if distinct.first is None else hill[distinct.first]
-    hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points)
-    hills.open_passes(links, max_link, forest.rank)
+    threads = n_threads(walk.n_jobs)
+    hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points, threads)
+    hills.open_passes(links, max_link, forest.rank, threads)
     joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
     saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
     saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody

@@ -104,11 +104,21 @@ def test_a_matrix_of_distances_does_not_say_which_samples_coincide():
         ([1, 1, 1, -2.0, 1], "sample 3 is -2.0"),
         ([1, 1, 1, 1, np.nan], "sample 4 is nan"),
         ([1, np.inf, 1, 1, 1], "sample 1 is inf"),
+        ([1, 1e40, 1, 1, 1], "of the largest|1e-30"),
+        (["heavy"] * 5, "numbers|heavy"),
     ],
 )
 def test_bad_weights_are_refused(weights, words):
     with refuses("sample_weight|" + words):
         DensityPeaks().fit(np.arange(10.0).reshape(5, 2), sample_weight=weights)
+
+
+def test_only_ratios_of_weights_count_however_large():
+    X = general_position(0, 60)
+    weights = np.random.RandomState(0).uniform(1, 4, 60)
+    fits = [DensityPeaks().fit(X, sample_weight=scale * weights) for scale in (1.0, 2.0**1000, 2.0**-1000)]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.density_, fits[0].density_)
 
 
 def test_densities_that_count_take_no_weights():
