@@ -187,9 +187,10 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         # where the density sees the samples: as they are, or moved towards their neighbours
         if self._may_smooth(distinct, recipe):
             graph = distinct.points.graph(n_neighbors)
-            isolation = isolation_of(distinct.points, graph, recipe, seed)
-            if self.smooth is True or isolation.kind != "strangers":
-                distinct, smoothing = smoothed(distinct, graph, recipe)
+            with loop_stage("smoothing", points.n_samples):
+                isolation = isolation_of(distinct.points, graph, recipe, seed)
+                if self.smooth is True or isolation.kind != "strangers":
+                    distinct, smoothing = smoothed(distinct, graph, recipe)
         # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
         if self.density is None:
             density.set_params(n_neighbors=n_neighbors or "auto")

@@ -54,8 +54,9 @@ def check_counts(reports):
 
 
 MOVED = ["cells", "neighbours", "smoothing"]
-BY_DEFAULT = ["points", "duplicates", "neighbours", "density", "hills", "labels"]
-IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "flow", "labels"]
+UNMOVED = ["points", "duplicates", "neighbours", "density", "hills", "labels"]
+BY_DEFAULT = [*UNMOVED[:3], "smoothing", *UNMOVED[3:]]
+IN_MANY_DIMENSIONS = [*UNMOVED[2:-1], "flow", "labels"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ IN_MANY_DIMENSIONS = [*BY_DEFAULT[2:-1], "flow", "labels"]
     [
         (DensityPeaks(), X, BY_DEFAULT),
         (DensityPeaks(search="brute"), X, BY_DEFAULT),
-        (DensityPeaks(metric="canberra"), X, BY_DEFAULT),
+        (DensityPeaks(metric="canberra"), X, UNMOVED),
         (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], *MOVED, "cells", *IN_MANY_DIMENSIONS]),
         (DensityPeaks(smooth=False), WIDE[:3000], [*BY_DEFAULT[:2], "cells", *IN_MANY_DIMENSIONS]),
         (

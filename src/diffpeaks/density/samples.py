@@ -24,7 +24,7 @@ from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.neighbors.euclidean import squared_norms
-from diffpeaks.progress import loop_stage, stage
+from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe
 
 if TYPE_CHECKING:
@@ -190,8 +190,7 @@ def smoothed(
     if found.dimension < recipe.flat_dimension:
         return distinct, None
     table, reach = np.ascontiguousarray(points.space.points), graph.reach
-    with loop_stage("smoothing", len(table)):
-        moved = found.moved(table, graph, points, distinct.weights, reach, own_first=True)
+    moved = found.moved(table, graph, points, distinct.weights, reach, own_first=True)
     return replace(distinct, points=points.moved(moved), reach=reach), found
 
 
