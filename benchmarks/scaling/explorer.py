@@ -37,9 +37,10 @@ def mixture(n_samples, n_features, n_groups=400):
 
 def changes_of(model):
     """Rules and values: the line of the prominence, that of the links, and numbers of clusters."""
-    cut = model.cut_
+    cut, links = model.cut_, model.forest_.delta
+    longest = cut.max_link if np.isfinite(cut.max_link) else float(links[np.isfinite(links)].max())
     yield from (("min_prominence", share * cut.min_prominence) for share in (1.5, 2.0, 0.6, 1.2))
-    yield from (("max_link", share * cut.max_link) for share in (0.9, 0.6, 0.4, 1.0))
+    yield from (("max_link", share * longest) for share in (0.9, 0.6, 0.4, 1.0))
     yield from (("n_clusters", number) for number in (300, 301, 3000))
 
 
