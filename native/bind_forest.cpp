@@ -41,17 +41,6 @@ static void bind_forest_of(nb::module_& m) {
         array("graph"), nb::arg("max_link"), array("order"), array("parent"), array("saddle"), array("crossing"),
         nb::arg("n_threads"), Released());
     m.def(
-        "merge_ranked",
-        [](const GraphArrays<Real>& given, double max_link, In<Index> parent, Out<Index> hill, Out<Index> saddle,
-           Out<Index> crossing) {
-            const Graph<Real> edges = given.checked();
-            const std::int64_t n = edges.n_samples;
-            merge_ranked(edges, max_link, values(parent, "parent", n), values(hill, "hill", n),
-                         values(saddle, "saddle", n), values(crossing, "crossing", n));
-        },
-        array("edges"), nb::arg("max_link"), array("parent"), array("hill"), array("saddle"), array("crossing"),
-        Released());
-    m.def(
         "mark_border",
         [](const GraphArrays<Real>& given, double max_link, In<Index> labels, Out<bool> border) {
             const Graph<Real> graph = given.checked();

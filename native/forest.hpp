@@ -198,24 +198,6 @@ void merge_hills(const Graph<Real>& graph, double max_link, const Index* order, 
     }
 }
 
-// The same where points are numbered by rank, and each row lists the denser ends of its edges, densest first: laid out
-// once, for many values of max_link. The hill of each point, its peak, is found on the way.
-template <class Real>
-void merge_ranked(const Graph<Real>& edges, double max_link, const Index* parent, Index* hill, Index* saddle,
-                  Index* crossing) {
-    Flood flood(edges.n_samples, saddle, crossing);
-    SerialLoop loop;
-    for (Index here = 0; here < edges.n_samples; ++here) {
-        loop.next();
-        hill[here] = parent[here] == NO_POINT ? here : hill[parent[here]];
-        for (Offset e = edges.indptr[here]; e < edges.indptr[here + 1]; ++e) {
-            const Index there = edges.indices[e];
-            if (hill[here] == hill[there] || !(static_cast<double>(edges.distances[e]) < max_link)) continue;
-            flood.meet(here, hill[here], there, hill[there], [](Index peak) { return peak; });
-        }
-    }
-}
-
 // Where following the links ends: the point that links to itself.
 inline void follow_links(Index n_samples, const Index* links, Index* ends) {
     std::fill(ends, ends + n_samples, NO_POINT);

@@ -72,9 +72,6 @@ def merge_hills(
     crossing: Index,
     n_threads: int,
 ) -> None: ...
-def merge_ranked(
-    edges: Graph, max_link: float, parent: Index, hill: Index, saddle: Index, crossing: Index
-) -> None: ...
 
 class JoiningHills:
     """Hills by number, which join over passes; points of links are numbered by rank."""

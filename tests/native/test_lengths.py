@@ -83,7 +83,6 @@ CALLS = {
     "move_self_first": (_native.move_self_first, INDPTR, INDICES, DISTANCES, 1),
     "short_links": (_native.short_links, GRAPH, longs(N), longs(N), doubles(N), 1),
     "merge_hills": (_native.merge_hills, GRAPH, 1.0, ORDER, NOBODY, ints(N), ints(N), 1),
-    "merge_ranked": (_native.merge_ranked, GRAPH, 1.0, NOBODY, ints(N), ints(N), ints(N)),
     "mark_border": (_native.mark_border, GRAPH, 1.0, ints(N), np.zeros(N, bool)),
     "join_within": (_native.join_within, LISTS, doubles(N * K), 1.0, np.ones(N, bool), ints(N)),
     "first_denser": (_native.first_denser, LISTS, ORDER, longs(N), 1),

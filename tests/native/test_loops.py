@@ -50,7 +50,6 @@ SERIAL = {
     "first_fault": lambda: _native.first_fault(MANY),
     "keep_nearest": lambda: _native.keep_nearest(*MANY_ROWS, doubles(M), K, longs(M)),
     "merge_hills": lambda: _native.merge_hills(MANY, 1.0, EACH, EACH * 0 - 1, ints(M), ints(M), 1),
-    "merge_ranked": lambda: _native.merge_ranked(MANY, 1.0, EACH * 0 - 1, ints(M), ints(M), ints(M)),
     "mark_border": lambda: _native.mark_border(MANY, 1.0, EACH, np.zeros(M, bool)),
     "join_cores": lambda: _native.join_cores(MANY, np.ones(M, bool), ints(M)),
     "follow_links": lambda: _native.follow_links(EACH, ints(M)),

@@ -16,7 +16,6 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.forest.peaks import PeakForest
-from diffpeaks.forest.ranked_links import RankedLinks
 from diffpeaks.results.clustering import Clustering, Landscape, clustered
 from diffpeaks.results.edits import Edit, densest_members, edited
 
@@ -24,7 +23,7 @@ FORESTS_KEPT = 6
 
 
 class Forests:
-    """The forests of one landscape for many cuts: links are ranked once, and the last few forests kept.
+    """The forests of one landscape for many cuts: the last few are kept.
 
     Whoever asks for what another thread is making waits for it.
     """
@@ -53,13 +52,8 @@ class Forests:
 
     def _made(self, cut: Cut) -> PeakForest:
         if not cut.flow_weight:
-            return self._ranked.forest(cut.max_link)
+            return self._landscape.forest_within(cut.max_link)
         return self._landscape.weighed(self.of(Cut(max_link=cut.max_link)), cut)
-
-    @cached_property
-    def _ranked(self) -> RankedLinks:
-        found = self._landscape
-        return RankedLinks(found.links, found.density, found.order, found.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
