@@ -141,7 +141,7 @@ class JoiningHills {
                   const Index* hill, int n_threads) {
         each_row(graph, max_link, n_threads, [&](PartOfPasses& part, Index row, Offset first, Offset last) {
             const Index from = hill[row];
-            FewHills<double> leaving;
+            FewHills<double> flows;
             const auto flow_to = [&](Index to, double flow) {
                 part.volume[from] += flow;
                 part.volume[to] += flow;
@@ -150,14 +150,14 @@ class JoiningHills {
             for (Offset e = first; e < last; ++e) {
                 const Index to = hill[graph.indices[e]];
                 const double flow = sent_by_weight[row] * static_cast<double>(weights[e]);
-                double* so_far = leaving.of(to, 0.0);
+                double* so_far = flows.of(to, 0.0);
                 if (so_far) {
                     *so_far += flow;
                 } else {
                     flow_to(to, flow);
                 }
             }
-            leaving.take_all(flow_to);
+            flows.take_all(flow_to);
         });
     }
 

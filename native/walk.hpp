@@ -1,4 +1,4 @@
-// The random walk along rows of neighbours: weights, chances, steps, and how rows spread.
+// The random walk along rows of neighbours: weights, steps, and how rows spread.
 #pragma once
 
 #include <algorithm>
@@ -74,8 +74,7 @@ void weigh_rows(const Kernel& cpu, const Graph<Real>& graph, const Weighing& how
             kernel_values(cpu, how.kernel, u.data(), n);
             double sum = 0.0;
             for (std::int64_t i = 0; i < n; ++i) {
-                const double mass = how.masses.is_one ? how.masses.values[0] : how.masses[points[i]];
-                weights[begin + i] = static_cast<Weight>(u[static_cast<std::size_t>(i)] * mass);
+                weights[begin + i] = static_cast<Weight>(u[static_cast<std::size_t>(i)] * how.masses[points[i]]);
                 sum += static_cast<double>(weights[begin + i]);
             }
             volume[row] = sum;

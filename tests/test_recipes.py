@@ -7,7 +7,14 @@ import pytest
 from refusals import refuses
 from sklearn import datasets
 
-from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, LocalContrast, NaiveDensity
+from diffpeaks import (
+    DensityDBSCAN,
+    DensityPeaks,
+    KernelDiffusion,
+    LocalContrast,
+    NaiveDensity,
+    neighbor_graph,
+)
 from diffpeaks.cuts import Cut
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 
@@ -95,6 +102,12 @@ def test_what_a_recipe_says_of_isolated_samples_is_told_as_such():
         DensityPeaks(recipe=replace(DEFAULT, isolated="strangers")).fit(X).isolation_
     )
     assert "as the recipe says" not in str(DensityPeaks().fit(X).isolation_)
+
+
+def test_strangers_of_a_graph_are_refused_where_nothing_says_what_far_is():
+    graph = neighbor_graph(SETS["iris"](), 10)
+    with refuses("isolated='strangers'|precomputed|max_link"):
+        DensityPeaks(metric="precomputed", recipe=replace(DEFAULT, isolated="strangers")).fit(graph)
 
 
 def test_flow_never_counts_for_less_than_nothing():

@@ -189,7 +189,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
             graph = distinct.points.graph(n_neighbors)
             with loop_stage("smoothing", points.n_samples):
                 isolation = isolation_of(distinct.points, graph, recipe, seed)
-                if self.smooth is True or isolation.kind != "strangers":
+                if self.smooth is True or not isolation.are_strangers:
                     distinct, smoothing = smoothed(distinct, graph, recipe)
         # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
         if self.density is None:

@@ -195,6 +195,11 @@ def isolation_of(
 ) -> Isolation:
     """What far samples are, by a graph of the points and by the distance of random pairs among them."""
     typical = points.typical_distance(seed)
+    if typical == np.inf and recipe.isolated == "strangers":
+        raise ValueError(
+            "isolated='strangers' asks for the distance of random pairs, which a precomputed graph does not "
+            "tell; give max_link, or use isolated='auto'"
+        )
     if not 0 < typical < np.inf:
         return Isolation("unknown")
     nearest = graph.indptr[:-1][graph.degrees > 1] + 1  # rows begin with the sample itself

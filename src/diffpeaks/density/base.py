@@ -109,7 +109,6 @@ class GraphDensity(BaseEstimator):
 
     known_at_new_samples = True
     knows_weights = False  # whether a sample may stand for several
-    has_walk = False  # whether it is the mass of a random walk, `walk()`
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         """The neighbours asked for, with "auto" settled on these points."""

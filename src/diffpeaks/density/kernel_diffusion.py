@@ -131,8 +131,6 @@ class KernelDiffusion(GraphDensity):
         self.search = search
         self.n_jobs = n_jobs
 
-    has_walk = True
-
     @property
     def knows_weights(self) -> bool:  # type: ignore[override]
         """After infinitely many steps the walk has forgotten how much started where."""

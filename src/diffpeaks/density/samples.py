@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_n_neighbors, check_sample_weight, n_threads
+from diffpeaks._base.validation import check_n_neighbors, check_sample_weight
 from diffpeaks._native import move_self_first, shift_towards, sort_rows
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
@@ -101,8 +101,9 @@ class DistinctSamples:
         source[own] = 0
         indices, distances = self.first[graph.indices[source]], graph.distances[source]
         indices[own], distances[own] = np.flatnonzero(is_copy), 0
-        sort_rows(indptr, indices, distances, n_threads(None))  # other points may be as near as zero
-        move_self_first(indptr, indices, distances, n_threads(None))
+        threads = self.points.n_threads
+        sort_rows(indptr, indices, distances, threads)  # other points may be as near as zero
+        move_self_first(indptr, indices, distances, threads)
         # of its nearest samples a row now holds but itself for certain
         return graph.with_rows(indptr, indices, distances)
 
@@ -219,7 +220,7 @@ def smoothed_samples(
 
 def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Smoothing:
     n_neighbors = int(graph.n_neighbors or 0)
-    dimension = graph.intrinsic_dimension(points.distance_power)
+    dimension = graph.intrinsic_dimension(points.distance_power, points.n_jobs)
     typical = points.typical_distance() ** (1 / points.distance_power)
     return Smoothing(
         recipe.share_kept(n_neighbors, dimension),

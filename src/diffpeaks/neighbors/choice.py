@@ -104,7 +104,7 @@ def _of_distances(X: Any, metric_params: Any, choice: Choice) -> PointSet | Give
         return choice.points(space_from_matrix(X))
     if choice.memory_limit is not None:
         raise ValueError(f"memory_limit={choice.memory_limit} has no effect: in a graph nothing is searched")
-    return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X))
+    return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X), choice.n_threads)
 
 
 @dataclass(frozen=True)

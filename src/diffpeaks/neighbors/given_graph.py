@@ -20,9 +20,10 @@ class GivenGraph:
     can_move = False
     distance_power = 1
 
-    def __init__(self, graph: NeighborGraph) -> None:
+    def __init__(self, graph: NeighborGraph, n_threads: int) -> None:
         self.given = graph
         self.n_samples = graph.n_samples
+        self.n_threads = n_threads
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """The rows cut to what is asked for; with both, the whole rows, which hold either."""

@@ -95,7 +95,8 @@ class Landscape:
     @cached_property
     def automatic_cut(self) -> Cut:
         """Hills by their rise, and links by the distance of random pairs where far samples are strangers."""
-        flow_weight = self.settings.flow_weight if self.estimator.has_walk else 0.0
+        has_walk = isinstance(self.estimator, KernelDiffusion)
+        flow_weight = self.settings.flow_weight if has_walk else 0.0
         return Cut(None, self.isolation.max_link, self.settings.rise, flow_weight=flow_weight)
 
     @cached_property
