@@ -33,13 +33,6 @@ struct QueryBlocks {
     const Index* query_row;
 };
 
-// Some queries of a block.
-struct Visitors {
-    const Index *first, *last;
-    const Index* begin() const { return first; }
-    const Index* end() const { return last; }
-};
-
 template <class Real, class Coordinate, class Goal>
 class BlockJoin {
   public:
@@ -82,7 +75,7 @@ class BlockJoin {
         goal_.begin(n_queries_);
     }
 
-    void visit(std::int64_t cell, const Visitors& visitors) {
+    void visit(std::int64_t cell, const IndexRange& visitors) {
         const double* centroid = cells_.centroids + cell * cells_.n_coordinates;
         residual(centroid, origin_, cells_.n_coordinates, cells_.scale, offset_.data());
         const int n_active = shift_queries(cell, norm(offset_.data()), visitors);
@@ -115,7 +108,7 @@ class BlockJoin {
     const std::vector<float>& residuals() const { return residuals_; }
     const double* origin() const { return origin_; }
     Index n_queries() const { return n_queries_; }
-    Visitors everyone() const { return {everyone_.data(), everyone_.data() + everyone_.size()}; }
+    IndexRange everyone() const { return {everyone_.data(), everyone_.data() + everyone_.size()}; }
 
     // The squared distance, in coordinates, beyond which no point is wanted.
     double limit(Index query) const { return in_coordinates(goal_.limit(query)); }
@@ -142,7 +135,7 @@ class BlockJoin {
     }
 
     // Brings the visitors to the coordinates of the cell, all but those that the whole cell is too far from.
-    int shift_queries(std::int64_t cell, double offset_norm, const Visitors& visitors) {
+    int shift_queries(std::int64_t cell, double offset_norm, const IndexRange& visitors) {
         const double radius = static_cast<double>(cells_.radius[cell]);
         const double rounding = static_cast<double>(cells_.rounding[cell]);
         int n = 0;

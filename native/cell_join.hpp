@@ -87,7 +87,7 @@ class ProbingJoin {
                                    join_.n_queries());
         visits_.clear();
         nearest.add_to(visits_);
-        visits_.in_order(probing_.n_beside, [&](Index candidate, const Visitors& visitors) {
+        visits_.in_order(probing_.n_beside, [&](Index candidate, const IndexRange& visitors) {
             join_.visit(nearest.cell(candidate), visitors);
         });
         if (reach_) visit_few(blocks, block, nearest, deferred);
@@ -138,7 +138,7 @@ class ProbingJoin {
     }
 
     void visit_cells() {
-        visits_.in_order(cells_.n_cells, [&](Index cell, const Visitors& visitors) { join_.visit(cell, visitors); });
+        visits_.in_order(cells_.n_cells, [&](Index cell, const IndexRange& visitors) { join_.visit(cell, visitors); });
     }
 
     const Kernel& kernel_;

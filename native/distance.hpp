@@ -47,7 +47,9 @@ static double sum_of_lanes(const X* x, const Y* y, std::int64_t n_features) {
             Add::add(lanes[lane], static_cast<double>(x[f + lane]) - static_cast<double>(y[(f + lane) * stride]));
         }
     }
+#pragma GCC unroll 8
     for (int width = n_lanes / 2; width > 0; width /= 2) {
+#pragma GCC unroll 8
         for (int lane = 0; lane < width; ++lane) lanes[lane] = Add::joined(lanes[lane], lanes[lane + width]);
     }
     return lanes[0];

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
+#include "distance.hpp"
 #include "kernels/kernel.hpp"
 
 namespace diffpeaks {
@@ -17,8 +19,8 @@ class ExactDistances {
         : kernel_(&kernel), queries_(queries), points_(points), n_features_(n_features) {}
 
     void begin(std::int64_t query) {
-        const Real* row = queries_ + query * n_features_;
-        query_.assign(row, row + n_features_);
+        query_row_ = queries_ + query * n_features_;
+        query_.assign(query_row_, query_row_ + n_features_);
     }
 
     double squared(std::int64_t point) const {
@@ -30,6 +32,18 @@ class ExactDistances {
         }
     }
 
+    // About the squared distance, and sooner; its error is at most the share `rough_error`, or too small for a float.
+    float rough(std::int64_t point) const {
+        if constexpr (std::is_same_v<Real, float>) {
+            return kernel_->rough_distance(query_row_, points_ + point * n_features_, n_features_);
+        } else {
+            return static_cast<float>(squared(point));
+        }
+    }
+
+    // Of each lane's sum, of the lanes together, and of what is left over.
+    double rough_error() const { return static_cast<double>(n_features_ / n_lanes + 64) * std::ldexp(1.0, -24); }
+
     // A row lies anywhere in memory; it is on its way while another distance is computed.
     void prefetch(std::int64_t point) const {
         const auto* row = reinterpret_cast<const char*>(points_ + point * n_features_);
@@ -39,9 +53,11 @@ class ExactDistances {
         }
     }
 
+    const Kernel& kernel() const { return *kernel_; }
+
   private:
     const Kernel* kernel_;
-    const Real *queries_, *points_;
+    const Real *queries_, *points_, *query_row_ = nullptr;
     std::int64_t n_features_;
     std::vector<double> query_;
 };

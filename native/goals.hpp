@@ -11,6 +11,7 @@
 #include "distance.hpp"
 #include "exact_distances.hpp"
 #include "graph.hpp"
+#include "pending.hpp"
 
 namespace diffpeaks {
 
@@ -35,8 +36,7 @@ struct NearestRows {
     // The first n_neighbors of some entries; what is missing is no point at infinity.
     void write(std::vector<Entry>& entries, std::int64_t row) const {
         const std::int64_t n = std::min(n_neighbors, static_cast<std::int64_t>(entries.size()));
-        std::nth_element(entries.begin(), entries.begin() + n, entries.end());
-        std::sort(entries.begin(), entries.begin() + n);
+        std::sort(entries.begin(), entries.end());
         Index* index = indices + row * n_neighbors;
         Real* distance = distances + row * n_neighbors;
         for (std::int64_t i = 0; i < n; ++i) {
@@ -140,9 +140,10 @@ class ShortlistGoal {
         for (std::size_t query = 0; query < accepted_.size(); ++query) {
             const std::vector<Index>& listed = completed(query);
             distances_.begin(query_row[query]);
+            const double most = farthest_wanted(listed);
             measured_.clear();
             for (std::size_t i = 0; i < listed.size(); ++i) {
-                if (i + 1 < listed.size()) distances_.prefetch(listed[i + 1]);
+                if (static_cast<double>(rough_[i]) > most) continue;
                 measured_.emplace_back(measure_.distance<Real>(distances_.squared(listed[i])), listed[i]);
             }
             rows_.write(measured_, query_row[query]);
@@ -161,11 +162,27 @@ class ShortlistGoal {
         return listed;
     }
 
+    // Fills the rough distances of the listed points, and says beyond which of them none is among the nearest.
+    double farthest_wanted(const std::vector<Index>& listed) {
+        rough_.resize(listed.size());
+        for (std::size_t i = 0; i < listed.size(); ++i) {
+            if (i + 1 < listed.size()) distances_.prefetch(listed[i + 1]);
+            rough_[i] = distances_.rough(listed[i]);
+        }
+        const auto n_listed = static_cast<std::int64_t>(listed.size());
+        const double last = last_of(distances_.kernel(), rough_.data(), n_listed, rows_.n_neighbors).above;
+        const double error = 1 + 2 * distances_.rough_error(), too_small = 1e-37;
+        if (last * error > std::numeric_limits<float>::max()) return std::numeric_limits<double>::infinity();
+        const Real reported = measure_.distance<Real>(last * error + too_small);
+        return largest_square<Real>(measure_, static_cast<double>(reported)) * error + too_small;
+    }
+
     NearestGoal<float> shortlist_;
     ExactDistances<Real> distances_;
     Measure measure_;
     NearestRows<Real> rows_;
     std::vector<std::vector<Index>> accepted_;
+    std::vector<float> rough_;
     std::vector<std::pair<Real, Index>> measured_;
 };
 

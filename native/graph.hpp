@@ -16,6 +16,13 @@ using Offset = std::int64_t;  // a position in the flat arrays, which may hold m
 
 constexpr Index NO_POINT = -1;
 
+// Some indices, one after another in memory.
+struct IndexRange {
+    const Index *first, *last;
+    const Index* begin() const { return first; }
+    const Index* end() const { return last; }
+};
+
 struct Rows {
     Index n_samples;
     const Offset* indptr;

@@ -18,6 +18,26 @@ struct Bracket {
     float below, above;
 };
 
+// The n-th of some values, none of them negative, or closely around it; infinite if there are fewer. Floats that are not
+// negative are ordered like their bits, and those are halved: counting is faster than sorting.
+inline Bracket last_of(const Kernel& kernel, const float* values, std::int64_t n_values, std::int64_t n) {
+    if (n_values < n) return {0.0f, std::numeric_limits<float>::infinity()};
+    const auto float_of = [](std::uint32_t bits) {
+        float value;
+        std::memcpy(&value, &bits, sizeof value);
+        return value;
+    };
+    std::uint32_t below = 0, above = 0x7f7fffffu;  // the largest float
+    std::int64_t found = n_values;
+    while (above - below > 1 && found > n + n / 8) {
+        const std::uint32_t middle = below + (above - below) / 2;
+        const std::int64_t inside = kernel.count_at_most(values, n_values, float_of(middle));
+        (inside >= n ? above : below) = middle;
+        if (inside >= n) found = inside;
+    }
+    return {float_of(below), float_of(above)};
+}
+
 class PendingLists {
   public:
     // Lists of at least that length; a kernel adds up to `run` entries at once and may write a vector beyond.
@@ -41,20 +61,9 @@ class PendingLists {
         for (Index i = first; i < count(query); ++i) bounds[i] = std::max(2 * (half_square - bounds[i]), 0.0f);
     }
 
-    // The n-th of the bounds, or closely around it; infinite if there are fewer. Floats that are not negative are
-    // ordered like their bits, and those are halved: counting is faster than sorting.
+    // The n-th of the bounds, or closely around it; infinite if there are fewer.
     Bracket last_of(Index query, std::int64_t n) const {
-        if (count(query) < n) return {0.0f, std::numeric_limits<float>::infinity()};
-        const float* bounds = bounds_.data() + query * capacity_;
-        std::uint32_t below = 0, above = 0x7f7fffffu;  // the largest float
-        std::int64_t found = count(query);
-        while (above - below > 1 && found > n + n / 8) {
-            const std::uint32_t middle = below + (above - below) / 2;
-            const std::int64_t inside = kernel_.count_at_most(bounds, count(query), float_of(middle));
-            (inside >= n ? above : below) = middle;
-            if (inside >= n) found = inside;
-        }
-        return {float_of(below), float_of(above)};
+        return diffpeaks::last_of(kernel_, bounds_.data() + query * capacity_, count(query), n);
     }
 
     void keep_at_most(Index query, float most) {
@@ -87,12 +96,6 @@ class PendingLists {
     }
 
   private:
-    static float float_of(std::uint32_t bits) {
-        float value;
-        std::memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-
     float* list(Index query) { return bounds_.data() + query * capacity_; }
 
     const Kernel& kernel_;

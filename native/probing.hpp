@@ -15,7 +15,7 @@
 namespace diffpeaks {
 
 // beside: for each block its own cell, then those nearest to its origin; they are ranked for each query, which visits
-// the n_probes nearest. n_probes zero means that all queries visit all cells. With a positive reach a query also visits
+// the n_probes nearest, or a few more. n_probes zero means that all queries visit all cells. With a positive reach a query also visits
 // cells by score, their squared distance plus spread_weight times their spread: those up to `reach` times its limit,
 // and the n_reached best of them where they are more.
 struct Probing {
@@ -61,7 +61,8 @@ class Visits {
         // each end has moved to where its key starts
         for (std::size_t key = 0; key < ends_.size(); ++key) {
             const std::size_t first = ends_[key], last = key + 1 < ends_.size() ? ends_[key + 1] : pairs_.size();
-            if (first < last) visit(static_cast<Index>(key), Visitors{queries_.data() + first, queries_.data() + last});
+            const IndexRange queries{queries_.data() + first, queries_.data() + last};
+            if (first < last) visit(static_cast<Index>(key), queries);
         }
     }
 
@@ -76,9 +77,7 @@ class NearestCells {
   public:
     NearestCells(const Kernel& kernel, const Cells& cells, const Probing& probing, std::int64_t block,
                  const double* origin, const std::vector<float>& queries, Index n_queries)
-        : n_queries_(n_queries),
-          n_probes_(std::min(probing.n_beside, probing.n_probes)),
-          beside_(probing.beside + block * probing.n_beside) {
+        : n_queries_(n_queries), beside_(probing.beside + block * probing.n_beside) {
         const auto n_beside = static_cast<std::size_t>(probing.n_beside), n_rows = static_cast<std::size_t>(n_queries);
         std::vector<float> offsets(n_beside * static_cast<std::size_t>(cells.n_features), 0.0f);
         std::vector<float> squares(n_beside), products(n_beside * n_rows);
@@ -89,11 +88,20 @@ class NearestCells {
             kernel.dots(offset, 1, offset, 1, cells.n_features, &squares[c]);
         }
         kernel.dots(queries.data(), n_queries, offsets.data(), probing.n_beside, cells.n_features, products.data());
-        std::vector<Ranked> ranked(n_beside);
+        const std::int64_t n_probes = std::min(probing.n_beside, probing.n_probes);
+        std::vector<float> far(n_beside);
         for (Index query = 0; query < n_queries; ++query) {
             const float* own = products.data() + static_cast<std::size_t>(query) * n_beside;
-            for (std::size_t c = 0; c < n_beside; ++c) ranked[c] = {squares[c] - 2 * own[c], static_cast<Index>(c)};
-            choose(ranked);
+            const float* row = queries.data() + query * cells.n_features;
+            float square;
+            kernel.dots(row, 1, row, 1, cells.n_features, &square);
+            for (std::size_t c = 0; c < n_beside; ++c) far[c] = std::max(square + (squares[c] - 2 * own[c]), 0.0f);
+            far[0] = 0.0f;  // its own cell, where it finds itself
+            const float most = last_of(kernel, far.data(), probing.n_beside, n_probes).above;
+            for (std::size_t c = 0; c < n_beside; ++c) {
+                if (far[c] <= most) chosen_.push_back(static_cast<Index>(c));
+            }
+            ends_.push_back(chosen_.size());
         }
     }
 
@@ -101,37 +109,32 @@ class NearestCells {
 
     void add_to(Visits& visits) const {
         for (Index query = 0; query < n_queries_; ++query) {
-            for (std::int64_t p = 0; p < n_probes_; ++p) visits.add(candidates(query)[p], query);
+            for (const Index candidate : candidates(query)) visits.add(candidate, query);
         }
     }
 
     std::vector<Index> of(Index query) const {
         std::vector<Index> found;
-        for (std::int64_t p = 0; p < n_probes_; ++p) found.push_back(cell(candidates(query)[p]));
+        for (const Index candidate : candidates(query)) found.push_back(cell(candidate));
         return found;
     }
 
     bool has(Index query, Index wanted) const {
-        return std::any_of(candidates(query), candidates(query) + n_probes_,
-                           [&](Index candidate) { return cell(candidate) == wanted; });
+        const IndexRange own = candidates(query);
+        return std::any_of(own.begin(), own.end(), [&](Index candidate) { return cell(candidate) == wanted; });
     }
 
   private:
-    using Ranked = std::pair<float, Index>;  // by distance, a candidate
-
-    const Index* candidates(Index query) const { return chosen_.data() + query * n_probes_; }
-
-    // Brings the nearest to the front.
-    void choose(std::vector<Ranked>& ranked) {
-        ranked[0].first = -std::numeric_limits<float>::infinity();  // its own cell, where it finds itself
-        std::nth_element(ranked.begin(), ranked.begin() + (n_probes_ - 1), ranked.end());
-        for (std::int64_t p = 0; p < n_probes_; ++p) chosen_.push_back(ranked[static_cast<std::size_t>(p)].second);
+    // Some of the cells beside the block, by their places there.
+    IndexRange candidates(Index query) const {
+        const auto at = static_cast<std::size_t>(query);
+        return {chosen_.data() + ends_[at], chosen_.data() + ends_[at + 1]};
     }
 
     Index n_queries_;
-    std::int64_t n_probes_;
     const Index* beside_;
-    std::vector<Index> chosen_;  // n_probes of each query
+    std::vector<Index> chosen_;           // candidates of one query after another
+    std::vector<std::size_t> ends_ = {0};  // of these
 };
 
 }  // namespace diffpeaks

@@ -30,7 +30,9 @@ inline void store_rounded(std::uint32_t bits, float* out) { *out = as_float(bits
 inline void store_rounded(std::uint32_t bits, Bf16* out) { *out = static_cast<Bf16>(bits >> 16); }
 
 inline float lane_sum(float* lanes) {
+#pragma GCC unroll 8
     for (int width = n_lanes / 2; width > 0; width /= 2) {
+#pragma GCC unroll 8
         for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
     }
     return lanes[0];
@@ -118,6 +120,22 @@ inline void dot_rows(const float* x, std::int64_t n_x, const float* rows, std::i
     std::int64_t i = 0;
     for (; i + X <= n_x; i += X) dots_of<X>(x + i * n_features, rows, n_rows, n_features, out + i * n_rows);
     for (; i < n_x; ++i) dots_of<1>(x + i * n_features, rows, n_rows, n_features, out + i * n_rows);
+}
+
+// Two sums at a time, because one would wait for itself.
+inline float rough_squared_distance(const float* query, const float* point, std::int64_t n_features) {
+    constexpr int at_once = 2 * n_lanes;
+    float lanes[at_once] = {}, sum = 0;
+    std::int64_t f = 0;
+    for (; f + at_once <= n_features; f += at_once) {
+        for (int lane = 0; lane < at_once; ++lane) {
+            const float difference = query[f + lane] - point[f + lane];
+            lanes[lane] += difference * difference;
+        }
+    }
+    for (; f < n_features; ++f) sum += (query[f] - point[f]) * (query[f] - point[f]);
+    for (int lane = 0; lane < n_lanes; ++lane) lanes[lane] += lanes[lane + n_lanes];
+    return sum + lane_sum(lanes);
 }
 
 // So many points at a time, so that sums are loaded and stored once for all of them.
@@ -224,6 +242,7 @@ constexpr Kernel kernel_of(const char* name, decltype(Kernel::keep_at_most) keep
             keep_at_most,
             squared_distance<float>,
             squared_distance<double>,
+            rough_squared_distance,
             add_differences<float>,
             add_differences<double>,
             exp_of_negative};

@@ -72,6 +72,8 @@ struct Kernel {
     std::int64_t (*keep_at_most)(float* values, std::int32_t* slots, std::int64_t n, float most);
     double (*squared_distance_f)(const double* query, const float* point, std::int64_t n_features);
     double (*squared_distance_d)(const double* query, const double* point, std::int64_t n_features);
+    // in float, which errs by about one rounding for each lane's sum, and not alike in every kernel
+    float (*rough_distance)(const float* query, const float* point, std::int64_t n_features);
     // sums += weight x (point - query), point after point; the same numbers from every kernel
     void (*add_differences_f)(const double* query, const WeighedRows<float>& points, std::int64_t n_features,
                               double* sums);
