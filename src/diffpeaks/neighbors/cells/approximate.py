@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin
+from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin, Truth
 from diffpeaks.neighbors.cells.join import NO_CELL, CellJoin
 from diffpeaks.neighbors.cells.projection import Workload
 from diffpeaks.neighbors.cells.rules import Rule
@@ -17,7 +17,7 @@ from diffpeaks.neighbors.contract import Space
 from diffpeaks.progress import loop_stage, stage
 
 _COMPARED = 4000  # points and centroids that a point is compared with, about
-_FEWEST_SAMPLES = 8 * SAMPLE  # below, calibrating costs more than it saves
+_FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
 
 
 def approximate_cell_size(n_samples: int) -> int:
@@ -72,11 +72,13 @@ class ApproximateCellSearch(CellSearch):
         return search
 
     def _joined(self, n_neighbors: int) -> CellJoin:
-        n_distinct = self._duplicates.n_distinct
-        if n_distinct < _FEWEST_SAMPLES:
+        if self._duplicates.n_distinct < _FEWEST_SAMPLES:
             return super()._joined(n_neighbors)
-        n_cells = round(n_distinct / approximate_cell_size(n_distinct))
-        return self._partitioned(n_cells, Workload(_COMPARED, n_neighbors, shortlisted=True))
+        return self._in_small_cells(Workload(_COMPARED, n_neighbors, shortlisted=True))
+
+    def _in_small_cells(self, workload: Workload) -> CellJoin:
+        n_distinct = self._duplicates.n_distinct
+        return self._partitioned(round(n_distinct / approximate_cell_size(n_distinct)), workload)
 
     def _all_nearest(self, n_nearest: int) -> RaggedRows:
         calibrated = self._calibration(n_nearest)
@@ -103,13 +105,23 @@ class ApproximateCellSearch(CellSearch):
         if n_distinct < _FEWEST_SAMPLES or n_nearest < 2 or n_nearest > n_distinct // 8:
             return None
         if n_nearest not in self._calibrated:
-            join, counts = self._cells(n_nearest), self._duplicates.counts_at_first
-            earlier = self._earlier_rules.get(n_nearest)
-            with stage("calibration"):
-                self._calibrated[n_nearest] = CalibratedJoin(join, counts, self.target, n_nearest, earlier)
+            self._calibrated[n_nearest] = self._calibrated_join(n_nearest)
         calibrated = self._calibrated[n_nearest]
-        worthwhile = calibrated.reached and calibrated.rule.cost < n_distinct / 2
-        return calibrated if worthwhile else None
+        return calibrated if calibrated.is_cheaper_than_exact() else None
+
+    def _calibrated_join(self, n_nearest: int) -> CalibratedJoin:
+        """In the coordinates that the search has, or in more of them where these tell too little."""
+        join, earlier = self._cells(n_nearest), self._earlier_rules.get(n_nearest)
+        with stage("calibration"):
+            truth = Truth.of(join, self._duplicates.counts_at_first, n_nearest)
+            calibrated = CalibratedJoin(join, truth, self.target, n_nearest, earlier)
+        while calibrated.wants_more_coordinates():
+            workload = Workload(_COMPARED, n_nearest, True, 2 * calibrated.join.coordinates.n_features)
+            self._join = join = calibrated = None  # type: ignore[assignment]  # memory is planned for one
+            self._join = join = self._in_small_cells(workload)
+            with stage("calibration"):
+                calibrated = CalibratedJoin(join, truth.placed_in(join), self.target, n_nearest, earlier)
+        return calibrated
 
     def recall(self, n_neighbors: int) -> tuple[float, float]:
         calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))

@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
 from diffpeaks.graph.rows import RaggedRows
+from diffpeaks.neighbors.cells.costs import LISTED, PROJECTION, visit_cost
 from diffpeaks.neighbors.cells.join import CellJoin, PlacedQueries, even_blocks
 from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import CellDistances, Rule, share_bound
 
-SAMPLE = 1024  # queries: fitting a few numbers to them flatters their recall by far less than its error
-_WORTH_REACHING = 2.0  # times what testing all cells costs: below, a rule with a reach saves too little
+SAMPLE = 512  # queries: fitting a few numbers to them flatters their recall by far less than its error
 _FIRST_PROBES: tuple[int, ...] = (4, 8)
 _SPREAD_WEIGHTS: tuple[float, ...] = (0.5, 0.75)
 _MARGIN = 0.2  # of what may be missed: kept back for the error of the sample
 _NOT_LISTED = 0.3  # of what may be missed: lost because coordinates mislead, the rest in cells not visited
-_LISTED = (2, 5)  # for each neighbour: lengths of a shortlist that are tried
+_LISTED = (3, 8)  # for each neighbour: lengths of a shortlist that are tried
+_WORTH_REFINING = 0.6  # of the cost: more coordinates are tried where they may bring it down to that
 _UNSEEN = 3.0  # neighbours missed where none is seen to be: at most, with 95% confidence
 _RELAXED = (0.0, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)  # shares by which a rule that finds too little grows
 
@@ -30,6 +31,7 @@ class Truth(NamedTuple):
     Neighbours are locations, and a location stands for all points there.
     """
 
+    which: NDArray[np.int64]  # of the points
     queries: PlacedQueries
     neighbors: NDArray[np.int32]  # without the location of the query itself
     n_points: NDArray[np.int64]  # that each neighbour adds to the row of the query
@@ -43,7 +45,11 @@ class Truth(NamedTuple):
         queries = join.queries(join.space.points).some(which)
         rows = join.nearest(queries, n_neighbors).indices.reshape(SAMPLE, n_neighbors)
         held = np.minimum(np.cumsum(counts[rows], axis=1), n_neighbors)
-        return cls(queries, rows[:, 1:], np.diff(held, axis=1), held[:, 0] - 1)
+        return cls(which, queries, rows[:, 1:], np.diff(held, axis=1), held[:, 0] - 1)
+
+    def placed_in(self, join: CellJoin) -> Truth:
+        """The same in another join of the same points."""
+        return self._replace(queries=join.queries(join.space.points).some(self.which))
 
     def recall(self, rows: RaggedRows) -> NDArray[np.float64]:
         """The share of each query's neighbours that the rows hold, the query itself not counted."""
@@ -65,20 +71,11 @@ class CalibratedJoin:
     """A join that compares only as many points as a recall needs."""
 
     def __init__(
-        self,
-        join: CellJoin,
-        counts: NDArray[np.int64],
-        recall: float,
-        n_neighbors: int,
-        earlier: Rule | None = None,
+        self, join: CellJoin, truth: Truth, recall: float, n_neighbors: int, earlier: Rule | None = None
     ) -> None:
-        """`counts` says how many points lie at each of the join's locations.
-
-        An `earlier` rule is that of the points before they were moved: only its kind is tried.
-        """
-        self._join, self._n_neighbors = join, n_neighbors
+        """An `earlier` rule is that of the points before they were moved: only its kind is tried."""
+        self.join, self._n_neighbors = join, n_neighbors
         self._ruled = RuledJoin(join, n_neighbors)
-        truth = Truth.of(join, counts, n_neighbors)
         rule = self._cheapest_rule(truth, recall + _MARGIN * (1 - recall), earlier)
         for share in _RELAXED:
             self.rule = rule.relaxed(share)
@@ -94,16 +91,31 @@ class CalibratedJoin:
         """The nearest points of those that the rule compares."""
         return self._ruled.found(queries, self.rule)
 
+    def is_cheaper_than_exact(self) -> bool:
+        """Whether the recall is reached, and for less than comparing all points."""
+        n_samples, n_features = self.join.space.points.shape
+        return self.reached and self.rule.cost < n_samples * visit_cost(n_features) / 2
+
+    def wants_more_coordinates(self) -> bool:
+        """Whether these tell so little that shortlists are long: with more, they could be much shorter."""
+        if not self.join.shortlists:
+            return False
+        n_features, n_coordinates = self.join.space.points.shape[1], self.join.coordinates.n_features
+        listing = self.rule.n_listed * n_features * LISTED
+        visiting = (self.rule.cost - listing) * visit_cost(2 * n_coordinates) / visit_cost(n_coordinates)
+        projecting = 2 * n_coordinates * n_features * PROJECTION
+        at_best = visiting + self._n_neighbors * n_features * LISTED + projecting
+        return not self.reached or at_best < _WORTH_REFINING * self.rule.cost
+
     def _cheapest_rule(self, truth: Truth, recall: float, earlier: Rule | None) -> Rule:
         places, n_listed = self._shortlist(truth, 1 - _NOT_LISTED * (1 - recall))
-        cells = CellDistances(self._join, truth.queries.table, truth.neighbors, places < n_listed, n_listed)
+        cells = CellDistances(self.join, truth.queries.table, truth.neighbors, places < n_listed, n_listed)
         rules = [cells.nearest_cells(recall)]
         probes, weights = _FIRST_PROBES, _SPREAD_WEIGHTS
         if earlier is not None:
             probes = (earlier.n_probes,) if earlier.n_reached else ()
             weights = (earlier.spread_weight,)
-        expensive = rules[0].cost > _WORTH_REACHING * cells.testing_cost
-        for n_probes in probes if expensive else ():
+        for n_probes in probes if cells.is_worth_reaching(rules[0]) else ():
             limit = self._ruled.limit(truth.queries, Rule(n_listed, n_probes))
             for weight in weights:
                 rules.extend(cells.cells_within(recall, n_probes, weight, limit))
@@ -111,12 +123,12 @@ class CalibratedJoin:
 
     def _shortlist(self, truth: Truth, share: float) -> tuple[NDArray[np.int64], int]:
         """Places of true neighbours in the order of coordinates, and how many hold that share of them."""
-        if not self._join.shortlists:
+        if not self.join.shortlists:
             return np.zeros_like(truth.neighbors, np.int64), self._n_neighbors
         blocks = even_blocks(truth.queries.cell_of)
         for length in _LISTED:
-            most = min(length * self._n_neighbors, len(self._join.space.points))
-            listed, _ = self._join.nearest_in_coordinates(truth.queries, blocks, most, Probes())
+            most = min(length * self._n_neighbors, len(self.join.space.points))
+            listed, _ = self.join.nearest_in_coordinates(truth.queries, blocks, most, Probes())
             places = truth.places(listed)
             n_listed = int(share_bound(places, share)) + 1
             if n_listed <= most:

@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import FEATURE_BLOCK, project
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
+from diffpeaks.neighbors.cells.costs import DISTANCE, LISTED, PROJECTION, visit_cost
 from diffpeaks.neighbors.cells.join import Coordinates, padded
 
-_SAMPLE = 1024
-_COMPARED_SAMPLE = 768  # of which all pairs are compared
+_FEWEST_SAMPLES = 1024
+_SAMPLE = 4096
+_SAMPLE_OF_DIRECTIONS = 1024
+_QUERIES = 128  # of the sample, compared with all of it
 _NEAR = 3  # neighbours within that sample
-_LISTED = 0.98  # share of the neighbours that a shortlist holds
+_LISTED = 0.99  # share of the neighbours that a shortlist holds
 FEWEST_FEATURES = 256  # below, there is little to save
 _TRIED = (1, 2, 3, 4, 6, 8)  # numbers of directions, in blocks of features
 _MOST = 1 / 3  # of the features: beyond, directions do not save enough
 _FAR = 200.0  # typical lengths to the farthest point: beyond, rounding of its row spoils the bounds
 _SAFE = (1e-15, 1e15)  # values of which a float holds products of two and sums of these
-# Seconds for a product, a distance and a projection of one feature, with all that goes with them; only
-# their ratios matter. A distance of a shortlist is computed in any case, others wait for bounds.
-_PRODUCT, _DISTANCE, _LISTED_DISTANCE, _PROJECTION = 2e-11, 1.2e-9, 3.5e-10, 3e-11
 
 
 class ProjectedCoordinates(Coordinates):
@@ -70,16 +70,17 @@ class Workload(NamedTuple):
     n_compared: int  # points
     n_neighbors: int
     shortlisted: bool  # distances are computed for a shortlist only, else for all that the bounds admit
+    fewest_directions: int = 0  # fewer were tried before, and told too little
 
 
 def projected(points: Any, workload: Workload, n_threads: int) -> ProjectedCoordinates | None:
     """Coordinates along the directions that cost least for some work; None where the points cost less."""
     n_features = points.shape[1]
-    if n_features < FEWEST_FEATURES or len(points) <= _SAMPLE:
+    if n_features < FEWEST_FEATURES or len(points) <= _FEWEST_SAMPLES:
         return None
-    which = np.random.RandomState(0).choice(len(points), _SAMPLE, replace=False)
+    which = np.random.RandomState(0).choice(len(points), min(_SAMPLE, len(points)), replace=False)
     center = points[which].mean(axis=0, dtype=np.float64)
-    sample = points[which] - center
+    sample = points[which] - center.astype(points.dtype)
     low, high = _SAFE
     if not low <= np.abs(sample).max() <= high:
         return None
@@ -97,24 +98,25 @@ def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDA
     Fewer directions make cheaper products, but tell less: more distances must be computed.
     """
     n_features = sample.shape[1]
-    tried = [n for n in np.multiply(_TRIED, FEATURE_BLOCK).tolist() if n <= _MOST * n_features]
-    directions = principal_directions(sample, tried[-1])
-    costs = {n_features: _cost(n_features, n_features, workload, 1.2)}
-    some = sample[:_COMPARED_SAMPLE]
+    blocks = np.multiply(_TRIED, FEATURE_BLOCK).tolist()
+    tried = [n for n in blocks if workload.fewest_directions <= n <= _MOST * n_features]
+    if not tried:
+        return None
+    directions = principal_directions(sample[:_SAMPLE_OF_DIRECTIONS], tried[-1])
     with ONE_BLAS_THREAD:
-        squares = _squared_distances(some)
-        nearest = np.argsort(squares, axis=1)[:, :_NEAR]
-        along = some @ directions[:, :n_features].T
+        squares = _squared_distances(sample)
+        nearest = np.argpartition(squares, _NEAR, axis=1)[:, :_NEAR]
+        along = sample @ directions[:, :n_features].T
+        costs = {n_features: _cost(n_features, n_features, workload, 1.2)}
         for n_directions in tried:
             inside = _squared_distances(along[:, :n_directions])
+            of_nearest = np.take_along_axis(inside if workload.shortlisted else squares, nearest, axis=1)
+            n_inside = np.sum(inside[:, None, :] <= of_nearest[:, :, None], axis=2)
             if workload.shortlisted:
-                reached = np.take_along_axis(inside, nearest, axis=1)
-                n_inside = np.sum(inside[:, None, :] <= reached[:, :, None], axis=2)
                 n_distances = float(np.quantile(n_inside, _LISTED)) / _NEAR
             else:
-                limit = np.take_along_axis(squares, nearest[:, -1:], axis=1)
-                n_distances = float(np.mean(np.sum(inside <= limit, axis=1))) / _NEAR
-            projection = n_features * n_directions * _PROJECTION
+                n_distances = float(np.mean(np.max(n_inside, axis=1))) / _NEAR
+            projection = n_features * n_directions * PROJECTION
             costs[n_directions] = projection + _cost(n_directions, n_features, workload, n_distances)
     cheapest = min(costs, key=lambda n_directions: costs[n_directions])
     return None if cheapest == n_features else np.ascontiguousarray(directions[:cheapest])
@@ -122,14 +124,14 @@ def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDA
 
 def _cost(n_coordinates: int, n_features: int, workload: Workload, distances_per_neighbor: float) -> float:
     n_distances = distances_per_neighbor * workload.n_neighbors
-    distance = _LISTED_DISTANCE if workload.shortlisted else _DISTANCE
-    return workload.n_compared * n_coordinates * _PRODUCT + n_distances * n_features * distance
+    distance = LISTED if workload.shortlisted else DISTANCE
+    return workload.n_compared * visit_cost(n_coordinates) + n_distances * n_features * distance
 
 
 def _squared_distances(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Between all rows; of a row to itself infinite."""
+    """From the first rows to all; of a row to itself infinite."""
     squares = np.einsum("ij,ij->i", rows, rows)
-    between = squares[:, None] + squares - 2 * rows @ rows.T
+    between = squares[:_QUERIES, None] + squares - 2 * rows[:_QUERIES] @ rows.T
     np.fill_diagonal(between, np.inf)
     return between
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
+from diffpeaks.neighbors.cells.costs import LISTED, RANKING, REACHING, visit_cost
 from diffpeaks.neighbors.cells.join import CellJoin
 
 _BESIDE_PER_PROBE = 8  # cells that are ranked for each that is probed
 _FEWEST_BESIDE = 64
-_RANKING, _REACHING = 3.0, 1.5  # what ranking a cell, or testing its reach, costs in comparisons with a point
 _MOST_VISITED = 512  # cells
+_WORTH_REACHING = 2.0  # times what testing all cells costs: below, a rule with a reach saves too little
 _REACHED = (64, 128, 256, _MOST_VISITED)  # numbers of cells that are tried
 
 
@@ -30,7 +31,7 @@ class Rule(NamedTuple):
     spread_weight: float = 0.0
     reach: float = 0.0
     n_reached: int = 0
-    cost: float = 0.0  # comparisons with points, about
+    cost: float = 0.0  # of a query, in the seconds of costs.py
 
     def n_beside(self, n_cells: int) -> int:
         """Cells that are ranked to find the nearest."""
@@ -60,6 +61,8 @@ class CellDistances:
         n_listed: int,
     ) -> None:
         coordinates, self._n_listed = join.coordinates, n_listed
+        self._visit_cost = visit_cost(coordinates.n_features)
+        self._listing_cost = n_listed * join.space.points.shape[1] * LISTED if join.shortlists else 0.0
         queries, centroids = (
             ((points - coordinates.center) * coordinates.scale).astype(np.float32)
             for points in (rows, join.cells.centroids)
@@ -77,8 +80,8 @@ class CellDistances:
         places = np.where(self._listed, self._by_distance.places, n_cells)
         n_needed = max(int(share_bound(places, recall)) + 1, self._by_distance.n_cells_for(self._n_listed))
         n_probes = min(n_cells, n_needed)
-        cost = self._by_distance.cost(np.full(len(places), n_probes)) + self._ranking(n_probes)
-        return Rule(self._n_listed, n_probes, cost=cost)
+        n_compared = self._by_distance.n_compared(np.full(len(places), n_probes)) + self._ranking(n_probes)
+        return Rule(self._n_listed, n_probes, cost=self._cost(n_compared))
 
     def cells_within(
         self, recall: float, n_probes: int, weight: float, limit: NDArray[np.float64]
@@ -93,13 +96,22 @@ class CellDistances:
             reach = float(share_bound(np.where(found, scores, np.inf), recall))
             if np.isfinite(reach):
                 n_visited = np.minimum(np.sum(score <= max(reach, 0.0), axis=1), n_reached)
-                cost = visits.cost(n_visited) + self._ranking(n_probes) + self.testing_cost
-                yield Rule(self._n_listed, n_probes, weight, max(reach, 0.0), n_reached, cost)
+                n_compared = visits.n_compared(n_visited) + self._ranking(n_probes) + self._reaching
+                yield Rule(
+                    self._n_listed, n_probes, weight, max(reach, 0.0), n_reached, self._cost(n_compared)
+                )
+
+    def is_worth_reaching(self, rule: Rule) -> bool:
+        """Whether a rule visits so much that testing all cells for their reach could save a good part of it."""
+        return rule.cost - self._listing_cost > _WORTH_REACHING * self._reaching * self._visit_cost
 
     @property
-    def testing_cost(self) -> float:
-        """What it costs to test for all cells whether they are within reach."""
-        return _REACHING * len(self._sizes)
+    def _reaching(self) -> float:
+        """What it costs to test for all cells whether they are within reach, in visits of points."""
+        return REACHING * len(self._sizes)
+
+    def _cost(self, n_compared: float) -> float:
+        return n_compared * self._visit_cost + self._listing_cost
 
     def _visits(self, score: NDArray[np.float32]) -> _Visits:
         n_cells = score.shape[1]
@@ -112,7 +124,7 @@ class CellDistances:
         return _Visits(order, np.take_along_axis(places, self._homes, axis=1), n_points)
 
     def _ranking(self, n_probes: int) -> float:
-        return _RANKING * Rule(self._n_listed, n_probes).n_beside(len(self._sizes))
+        return RANKING * Rule(self._n_listed, n_probes).n_beside(len(self._sizes))
 
 
 class _Visits(NamedTuple):
@@ -126,7 +138,7 @@ class _Visits(NamedTuple):
         """So many cells hold so many points, for whichever query."""
         return int(np.max(np.sum(self.n_points < n_points, axis=1))) + 1
 
-    def cost(self, n_visited: NDArray[np.int64]) -> float:
+    def n_compared(self, n_visited: NDArray[np.int64]) -> float:
         """Points that are compared, where each query visits so many cells."""
         last = np.minimum(n_visited, self.order.shape[1])
         n_points = np.take_along_axis(self.n_points, np.maximum(last - 1, 0)[:, None], axis=1)[:, 0]

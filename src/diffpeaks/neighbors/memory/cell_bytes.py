@@ -45,7 +45,7 @@ def _bytes_for_worker(n_features: int, n_neighbors: int, size: int, approximate:
     exact = block(BLOCK_QUERIES, 16 * n_neighbors + 64 if projected else 2 * n_neighbors + 32, n_neighbors)
     if not approximate:
         return exact
-    n_listed = 3 * (5 if projected else 1) * n_neighbors  # the longest shortlist, relaxed
+    n_listed = 3 * (8 if projected else 1) * n_neighbors  # the longest shortlist, relaxed
     deferred = block(2048, 2 * n_listed + 32, n_listed)
     reached = 3 * 512  # cells, relaxed
     return max(exact, deferred) + block(BLOCK_QUERIES, 2 * reached + 32, 2 * reached)
