@@ -1,6 +1,7 @@
 """Approximate search: a stated recall, the same graph everywhere, and the rules that it follows."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from diffpeaks import ApproximateSearch, DensityPeaks, NeighborGraph, neighbor_graph
 from diffpeaks._native import KERNEL_VARIABLE, Probes, kernels
 from diffpeaks.neighbors import searchable
+from diffpeaks.neighbors.cells import approximate as approximate_search
 from diffpeaks.neighbors.cells.join import even_blocks
 from diffpeaks.neighbors.cells.projection import Workload
 from diffpeaks.neighbors.cells.ruled_join import RuledJoin
@@ -68,7 +70,7 @@ def recall(X, graph, n_neighbors):
 def test_the_approximate_graph_is_the_same_everywhere(monkeypatch, anywhere, kernel):
     """With one thread and with two on each kernel, and on each set, by turns."""
     X, n_neighbors, graph = anywhere
-    assert graph.search == "approximate"
+    assert graph.search.startswith("approximate: ")
     monkeypatch.setenv(KERNEL_VARIABLE, kernel)
     n_jobs = 1 + (kernels().index(kernel) + len(X) // 3000) % 2
     again = neighbor_graph(X, n_neighbors, search=ApproximateSearch(recall=0.9), n_jobs=n_jobs)
@@ -143,10 +145,24 @@ def test_a_higher_recall_finds_more(approximate):
     assert recall(X, better, 15) > recall(X, graph, 15)
 
 
+def test_where_few_directions_tell_too_little_more_are_taken(monkeypatch):
+    """Unit vectors in groups that differ along all directions, in the last ones little less than before."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(9_000, 320)) + random.normal(size=(300, 320)).repeat(30, axis=0)
+    X *= np.arange(1, 321) ** -0.4
+    X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    monkeypatch.setattr(approximate_search, "_COMPARED", 10**7)  # so that few directions are tried first
+    search = ApproximateSearch(recall=0.98)
+    assert searchable(X, search=search).search._cells(15).coordinates.n_features == 32
+    graph = neighbor_graph(X, 15, search=search)
+    assert re.fullmatch("approximate: (lists of .* by (64|96) of 320 directions|all .*)", graph.search)
+    assert recall(X, graph, 15) >= 0.98
+
+
 def test_a_small_or_hopeless_set_is_searched_exactly():
     X = images(500)
     graph = neighbor_graph(X, 10, search="approximate")
-    assert graph.recall == 1
+    assert (graph.search, graph.recall) == ("cells", 1.0)
     np.testing.assert_array_equal(graph.indices, neighbor_graph(X, 10, search="exact").indices)
 
 
@@ -167,7 +183,7 @@ def test_low_dimension_needs_no_approximation():
 def test_estimators_take_an_approximate_search(approximate):
     X, graph = approximate
     model = DensityPeaks(n_neighbors=15, search=ApproximateSearch(recall=0.9), smooth=False).fit(X)
-    assert model.graph_.search == "approximate"
+    assert model.graph_.search == graph.search
     assert model.graph_.recall == graph.recall
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.labels_, model.labels_)

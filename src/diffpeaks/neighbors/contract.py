@@ -90,7 +90,7 @@ class Search(Protocol):
     - A query that is one of the points finds itself like any other point. Putting it first in its
       own row is the graph builder's work, not the search's.
     - A search that is not `exact` has a `recall`: the share of nearest neighbours of the points themselves
-      that `nearest` finds, and half the width of its 95% interval.
+      that `nearest` finds, and half the width of its 95% interval; `way` says how it found them.
     - `moved` is the same search of the same points after they were moved a little; it finds what a search
       from nothing finds, or as large a share, and may start from what this one knows.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
@@ -111,6 +111,8 @@ class Search(Protocol):
 
     def recall(self, n_neighbors: int) -> tuple[float, float]: ...
 
+    def way(self, n_neighbors: int) -> str: ...
+
     def moved(self, space: Space) -> Search: ...
 
 
@@ -118,9 +120,13 @@ class ExactSearch:
     """What searches share that find every neighbour."""
 
     exact = True
+    name: str
 
     def recall(self, n_neighbors: int) -> tuple[float, float]:
         return 1.0, 0.0
+
+    def way(self, n_neighbors: int) -> str:
+        return self.name
 
 
 def like(points: Any, X: Any) -> Any:

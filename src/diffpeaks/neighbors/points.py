@@ -70,6 +70,7 @@ class PointSet:
         # balls are exact, and so are the rows that go on beyond them
         exact = self.search.exact or radius is not None
         recall, recall_error = (1.0, 0.0) if exact else self.search.recall(int(n_neighbors or 0))
+        way = self.search.name if exact else self.search.way(int(n_neighbors or 0))
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         if radius is not None and lost >= 0:
             raise ValueError(
@@ -77,7 +78,7 @@ class PointSet:
                 "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
             )
         held = n_neighbors or int(np.diff(rows.indptr).min())
-        found = *rows, held, complete, self.search.name, recall, recall_error
+        found = *rows, held, complete, way, recall, recall_error
         if self.space.measure is not None:
             return NeighborGraph.of_valid(*found)
         for values in rows:

@@ -126,3 +126,8 @@ class ApproximateCellSearch(CellSearch):
     def recall(self, n_neighbors: int) -> tuple[float, float]:
         calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
         return (1.0, 0.0) if calibrated is None else (calibrated.recall, calibrated.recall_error)
+
+    def way(self, n_neighbors: int) -> str:
+        """How the neighbours were found: by a rule, or exactly where no rule is cheaper."""
+        calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
+        return CellSearch.name if calibrated is None else f"{self.name}: {calibrated}"

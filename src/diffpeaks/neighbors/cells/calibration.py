@@ -91,6 +91,14 @@ class CalibratedJoin:
         """The nearest points of those that the rule compares."""
         return self._ruled.found(queries, self.rule)
 
+    def __str__(self) -> str:
+        n_features = self.join.space.points.shape[1]
+        if not self.join.shortlists:
+            return f"all {n_features} features"
+        return (
+            f"lists of {self.rule.n_listed} by {self.join.coordinates.n_features} of {n_features} directions"
+        )
+
     def is_cheaper_than_exact(self) -> bool:
         """Whether the recall is reached, and for less than comparing all points."""
         n_samples, n_features = self.join.space.points.shape

@@ -102,7 +102,7 @@ class CellDistances:
                 )
 
     def is_worth_reaching(self, rule: Rule) -> bool:
-        """Whether a rule visits so much that testing all cells for their reach could save a good part of it."""
+        """Whether a rule visits so much that testing all cells for their reach could save a part."""
         return rule.cost - self._listing_cost > _WORTH_REACHING * self._reaching * self._visit_cost
 
     @property
