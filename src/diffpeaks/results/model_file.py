@@ -24,6 +24,7 @@ from diffpeaks._base.array_file import (
     to_json,
     write_array_file,
 )
+from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut
 from diffpeaks.cuts.cut import Isolation
 from diffpeaks.cuts.noise import NoisePolicy
@@ -195,6 +196,8 @@ class _Reader:
         kind, values = _KINDS[stored["kind"]], self.values(stored["values"])
         if kind is PointSet:
             self._objects.append(points_of_values(**values))
+        elif kind is GivenGraph:
+            self._objects.append(GivenGraph(**values, n_threads=n_threads(None)))
         elif issubclass(kind, GraphDensity):
             self._objects.append(kind(**self.values(stored["params"])))
             vars(self._objects[-1]).update(values)
