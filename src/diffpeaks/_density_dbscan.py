@@ -18,6 +18,7 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples, with_input_tags
 from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
+from diffpeaks.graph.neighbor_graph import intrinsic_dimension
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
@@ -136,8 +137,8 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         self._max_link = self.isolation_.max_link if follows_recipe else np.inf
         dimension = np.inf
         if recipe.measure_dimension:
-            dimension = self.graph_.intrinsic_dimension(points.distance_power, self.n_jobs)
-        links = hill_links(self.graph_, recipe.in_dimensions(dimension).links, self.n_jobs)
+            dimension = intrinsic_dimension(self.graph_, points.distance_power, points.n_threads)
+        links = hill_links(self.graph_, recipe.in_dimensions(dimension).links, points.n_threads)
         self._links = links.below(self._max_link)
         self.density_ = self.density_estimator_.density_
         self._order = density_order(self.density_, self.density_estimator_.tie_break())
@@ -197,7 +198,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
             self._links,
             self.density_,
             order=self._order,
-            n_jobs=self.n_jobs,
+            n_threads=self.density_estimator_._points.n_threads,
         )
 
     def _rule(self) -> Rule:

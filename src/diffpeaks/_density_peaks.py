@@ -21,6 +21,7 @@ from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, 
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, with_input_tags
 from diffpeaks.density.samples import DistinctSamples, distinct_samples, smoothed
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.neighbor_graph import intrinsic_dimension
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.clustering import Clustering, Landscape, clustered
@@ -222,7 +223,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
     def _dimension(self, distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe) -> float:
         if not recipe.measure_dimension:
             return np.inf
-        return graph.intrinsic_dimension(distinct.points.distance_power, self.n_jobs)
+        return intrinsic_dimension(graph, distinct.points.distance_power, distinct.points.n_threads)
 
     def _set(self, clustering: Clustering) -> Self:
         landscape = clustering.landscape

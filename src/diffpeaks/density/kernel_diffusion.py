@@ -179,7 +179,7 @@ class KernelDiffusion(GraphDensity):
         """The walk of the fitted kernel; a heavy neighbour counts as often as it weighs."""
         # a limit turns on the smallest weights; after some steps they are nothing beside a point's own
         dtype = self._reached.distances.dtype if np.isfinite(self.steps) else np.float64
-        how = self._fitted_kernel, self._bandwidth, self._weights, dtype, self.n_jobs
+        how = self._fitted_kernel, self._bandwidth, self._weights, dtype, self._points.n_threads
         return walk_on(self._reached, *how)
 
     def _settled_bandwidth(self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs) -> Bandwidth:
@@ -212,7 +212,7 @@ class KernelDiffusion(GraphDensity):
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
         reversed_ = Bandwidth(bandwidth.target, bandwidth.origin)  # rows are new samples, not origins
-        weights, _ = row_weights(found, self._fitted_kernel, reversed_, n_jobs=self.n_jobs)
+        weights, _ = row_weights(found, self._fitted_kernel, reversed_, n_threads=points.n_threads)
         arriving = weights * (self._previous / self._volume)[found.indices]
         density: NDArray[Any] = np.bincount(owners, arriving, minlength=X.shape[0])
         return (1 - self._fitted_teleport) * density + self._fitted_teleport

@@ -20,7 +20,7 @@ from diffpeaks._base.validation import check_n_neighbors, check_sample_weight
 from diffpeaks._native import move_self_first, shift_towards, sort_rows
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
+from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS, intrinsic_dimension
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.neighbors.euclidean import squared_norms
@@ -220,7 +220,7 @@ def smoothed_samples(
 
 def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Smoothing:
     n_neighbors = int(graph.n_neighbors or 0)
-    dimension = graph.intrinsic_dimension(points.distance_power, points.n_jobs)
+    dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
     typical = points.typical_distance() ** (1 / points.distance_power)
     return Smoothing(
         recipe.share_kept(n_neighbors, dimension),

@@ -75,13 +75,14 @@ class Walk:
         1 for a point and its duplicates, times the mass of the entry's point.
     volume : array of shape (n_samples,)
         The volume d(x) of each point: the sum of its weights.
-    n_jobs : as it was given
+    n_threads : int
+        Of the steps; they do not depend on it.
     """
 
     graph: NeighborGraph
     weights: NDArray[Any]
     volume: NDArray[np.float64]
-    n_jobs: int | None = None
+    n_threads: int = 1
 
     @property
     def transition(self) -> sp.csr_array:
@@ -95,7 +96,7 @@ def walk_on(
     bandwidth: Bandwidth | float = 1.0,
     masses: NDArray[np.float64] | None = None,
     dtype: Any = np.float64,
-    n_jobs: int | None = None,
+    n_threads: int = 1,
 ) -> Walk:
     """The walk of a kernel along the rows of a graph; a point of some mass counts as often.
 
@@ -103,7 +104,7 @@ def walk_on(
     """
     if not isinstance(bandwidth, Bandwidth):
         bandwidth = bandwidth_of(graph, bandwidth)
-    return Walk(graph, *row_weights(graph, kernel, bandwidth, masses, dtype, n_jobs), n_jobs)
+    return Walk(graph, *row_weights(graph, kernel, bandwidth, masses, dtype, n_threads), n_threads)
 
 
 def row_weights(
@@ -112,7 +113,7 @@ def row_weights(
     bandwidth: Bandwidth,
     masses: NDArray[np.float64] | None = None,
     dtype: Any = np.float64,
-    n_jobs: int | None = None,
+    n_threads: int = 1,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The weights of the entries of rows, and their sums; origins are rows, targets are indices."""
     n_rows = len(rows.indptr) - 1
@@ -125,7 +126,7 @@ def row_weights(
     weights, volume = np.empty(len(rows.distances), dtype), np.empty(n_rows)
     origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
     heavy = _ONE if masses is None else masses
-    weigh_rows(rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads(n_jobs))
+    weigh_rows(rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads)
     return weights, volume
 
 
@@ -153,13 +154,14 @@ def weight_blocks(
     graph: NeighborGraph, kernel: Kernel, bandwidth: Bandwidth
 ) -> Iterator[tuple[slice, slice, NDArray[np.int64], NDArray[np.float64]]]:
     """The rows and entries of each block of the graph, the row of each entry, and its weight."""
+    threads = n_threads(None)
     for rows, entries in graph.blocks():
         lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
         owners = np.repeat(np.arange(rows.start, rows.stop), lengths)
         indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
         origin = bandwidth.origin[rows] if isinstance(bandwidth.origin, np.ndarray) else bandwidth.origin
         block = RaggedRows(indptr, graph.indices[entries], graph.distances[entries])
-        weights, _ = row_weights(block, kernel, Bandwidth(origin, bandwidth.target))
+        weights, _ = row_weights(block, kernel, Bandwidth(origin, bandwidth.target), n_threads=threads)
         yield rows, entries, owners, weights
 
 
@@ -204,7 +206,7 @@ def diffuse(
         for _ in range(steps):
             before, after = after, np.empty(n_samples)
             sent = before / walk.volume
-            send_mass(graph, walk.weights, sent, sums, after, n_threads(walk.n_jobs))
+            send_mass(graph, walk.weights, sent, sums, after, walk.n_threads)
             if teleport:
                 after = (1 - teleport) * after + teleport * after.mean() * start
             done(1)

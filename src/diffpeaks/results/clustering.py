@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut, Isolation, best_peaks_first, select_peaks
 from diffpeaks.cuts.noise import (
     Clusters,
@@ -73,6 +74,10 @@ class Landscape:
     n_jobs: int | None = None
 
     @cached_property
+    def n_threads(self) -> int:
+        return n_threads(self.n_jobs)
+
+    @cached_property
     def graph(self) -> NeighborGraph:
         """The graph of the samples."""
         return self.distinct.graph_of_samples(self.estimator.graph_)
@@ -89,7 +94,7 @@ class Landscape:
     @cached_property
     def links(self) -> NeighborGraph:
         """The graph along which hills are linked."""
-        found = hill_links(self.estimator.graph_, self.settings.links, self.n_jobs)
+        found = hill_links(self.estimator.graph_, self.settings.links, self.n_threads)
         return self.graph if found is self.estimator.graph_ else self.distinct.graph_of_samples(found)
 
     @cached_property
@@ -173,7 +178,9 @@ class Landscape:
         return select_peaks(forest, self.density, cut, best_first)
 
     def _forest_along(self, graph: NeighborGraph, max_link: float) -> PeakForest:
-        return peak_forest(graph, self.density, order=self.order, max_link=max_link, n_jobs=self.n_jobs)
+        return peak_forest(
+            graph, self.density, order=self.order, max_link=max_link, n_threads=self.n_threads
+        )
 
     def moved(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """New samples where the density sees them."""
