@@ -7,25 +7,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
 from diffpeaks.cuts import isolation_of
 from diffpeaks.cuts.linking import core_labels
-from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_of
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples, with_input_tags
+from diffpeaks.density import GraphDensity, KernelDiffusion, density_of
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
 from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
 from diffpeaks.graph.neighbor_graph import intrinsic_dimension
+from diffpeaks.neighbors import PointsEstimator
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.results.sweeps import Sweep, core_sweep
 
 
-class DensityDBSCAN(ClusterMixin, BaseEstimator):
+class DensityDBSCAN(ClusterMixin, PointsEstimator):
     """DBSCAN with any density in the place of the count.
 
     With `NaiveDensity(radius=eps)` and `min_density=min_samples` this is the classic DBSCAN, with one
@@ -121,7 +122,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         y : ignored
         """
         recipe = used_recipe(self.recipe, self.density)
-        points = points_of(self, X)
+        points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         if self.density is None:
             density.set_params(
@@ -215,6 +216,3 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         core = self.density_ >= min_density
         reached = self.graph_.below(self._max_link) if border else None
         return core_labels(self._links, core, self._order, reached)
-
-    def __sklearn_tags__(self) -> Any:
-        return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -10,25 +10,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
 from diffpeaks._base.validation import check_flat, fixed_seed
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.cut import isolation_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
-from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, points_of
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, with_input_tags
+from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.density.samples import DistinctSamples, distinct_samples, smoothed
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import intrinsic_dimension
+from diffpeaks.neighbors import PointsEstimator
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, used_recipe
 from diffpeaks.results.clustering import Clustering, Landscape, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
 
 
-class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
+class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -180,7 +181,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
             weighs.
         """
         recipe, seed = used_recipe(self.recipe, self.density), fixed_seed(self.random_state)
-        points = points_of(self, X)
+        points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         distinct = distinct_samples(points, density, sample_weight, recipe)
         n_neighbors = distinct.n_neighbors(self.n_neighbors, recipe)
@@ -283,6 +284,3 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         given = {name: value for name, value in given.items() if value is not None}
         check_params(self, **given)
         return replace(self._fitted().policy, **given)
-
-    def __sklearn_tags__(self) -> Any:
-        return with_input_tags(super().__sklearn_tags__(), self.metric)

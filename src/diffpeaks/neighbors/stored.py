@@ -6,11 +6,11 @@ from typing import Any
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks.neighbors.cells.approximate import ApproximateCellSearch, ApproximateSearch
-from diffpeaks.neighbors.choice import Choice, space_of
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
-from diffpeaks.neighbors.points import PointSet
+from diffpeaks.neighbors.inputs import space_of
+from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.neighbors.spaces import MatrixSpace
 
 

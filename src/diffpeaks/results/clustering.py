@@ -178,9 +178,7 @@ class Landscape:
         return select_peaks(forest, self.density, cut, best_first)
 
     def _forest_along(self, graph: NeighborGraph, max_link: float) -> PeakForest:
-        return peak_forest(
-            graph, self.density, order=self.order, max_link=max_link, n_threads=self.n_threads
-        )
+        return peak_forest(graph, self.density, order=self.order, max_link=max_link, n_threads=self.n_threads)
 
     def moved(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """New samples where the density sees them."""
