@@ -12,16 +12,15 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
-from diffpeaks.cuts import isolation_of
 from diffpeaks.cuts.linking import core_labels
 from diffpeaks.density import GraphDensity, KernelDiffusion, density_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
-from diffpeaks.density.samples import DistinctSamples
+from diffpeaks.density.samples import isolation_of
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
 from diffpeaks.graph.neighbor_graph import intrinsic_dimension
-from diffpeaks.neighbors import PointsEstimator
+from diffpeaks.neighbors import DistinctSamples, PointsEstimator
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import Recipe, used_recipe
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.results.sweeps import Sweep, core_sweep
 
@@ -121,7 +120,7 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
             copied: do not change it in place while the fit is in use.
         y : ignored
         """
-        recipe = used_recipe(self.recipe, self.density)
+        recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
         points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         if self.density is None:
@@ -132,7 +131,7 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         self.graph_ = points.graph(*needs)
         with loop_stage("density", points.n_samples):
             self.density_estimator_ = density.fit_graph(points, self.graph_, needs)
-            self.isolation_ = isolation_of(points, self.graph_, recipe)
+            self.isolation_ = isolation_of(points, self.graph_, points.typical_distance(), recipe)
         # without a recipe, links of a density that is given are the graph, as in DBSCAN
         follows_recipe = self.density is None or self.recipe is not None
         self._max_link = self.isolation_.max_link if follows_recipe else np.inf

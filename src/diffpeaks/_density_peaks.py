@@ -11,20 +11,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
-from diffpeaks._base.validation import check_flat, fixed_seed
+from diffpeaks._base.validation import check_flat
 from diffpeaks.cuts import RULES, Cut, check_one_of
-from diffpeaks.cuts.cut import isolation_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.density.samples import DistinctSamples, distinct_samples, smoothed
+from diffpeaks.density.samples import distinct_samples, isolation_of, smoothed
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import intrinsic_dimension
-from diffpeaks.neighbors import PointsEstimator
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointsEstimator, PointSet
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import Recipe, used_recipe
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 from diffpeaks.results.clustering import Clustering, Landscape, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
 
@@ -180,30 +180,34 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             a diffusion of finitely many steps alone; a neighbour counts once among `n_neighbors`, whatever it
             weighs.
         """
-        recipe, seed = used_recipe(self.recipe, self.density), fixed_seed(self.random_state)
+        recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
+        seed = _fixed_seed(self.random_state)
         points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         distinct = distinct_samples(points, density, sample_weight, recipe)
         n_neighbors = distinct.n_neighbors(self.n_neighbors, recipe)
-        graph, isolation, smoothing = None, None, None
+        graph, dimension, isolation, smoothing = None, None, None, None
         # where the density sees the samples: as they are, or moved towards their neighbours
         if self._may_smooth(distinct, recipe):
             graph = distinct.points.graph(n_neighbors)
             with loop_stage("smoothing", points.n_samples):
-                isolation = isolation_of(distinct.points, graph, recipe, seed)
-                if self.smooth is True or not isolation.are_strangers:
-                    distinct, smoothing = smoothed(distinct, graph, recipe)
+                dimension = _dimension(distinct.points, graph)
+                how = recipe, seed, self.smooth is True
+                distinct, isolation, smoothing = smoothed(distinct, graph, dimension, *how)
         # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
-        if self.density is None:
-            density.set_params(n_neighbors=n_neighbors or "auto")
-        needs = density.needs(distinct.points)
+        needs = Needs(n_neighbors) if self.density is None else density.needs(distinct.points)
         if graph is None or smoothing is not None or needs != Needs(graph.n_neighbors):
-            graph = distinct.points.graph(*needs)
+            graph, dimension = distinct.points.graph(*needs), None
         with loop_stage("density", points.n_samples):
-            isolation = isolation or isolation_of(distinct.points, graph, recipe, seed)
-            settings = recipe.in_dimensions(self._dimension(distinct, graph, recipe))
+            if isolation is None:
+                typical = distinct.points.typical_distance(seed)
+                isolation = isolation_of(distinct.points, graph, typical, recipe)
+            if recipe.measure_dimension:
+                settings = recipe.in_dimensions(dimension or _dimension(distinct.points, graph))
+            else:
+                settings = recipe.in_dimensions(np.inf)
             if self.density is None:
-                density.set_params(start_power=settings.start_power)
+                density.set_params(n_neighbors=n_neighbors or "auto", start_power=settings.start_power)
             density.fit_graph(distinct.points, graph, needs, distinct.weights)
         # hills of the density, and the clusters that a cut takes from them
         known = points, distinct, density, isolation, smoothing
@@ -220,11 +224,6 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             )
         automatic = recipe.smooth and self.max_link is None
         return distinct.points.can_move and bool(automatic if self.smooth == "auto" else self.smooth)
-
-    def _dimension(self, distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe) -> float:
-        if not recipe.measure_dimension:
-            return np.inf
-        return intrinsic_dimension(graph, distinct.points.distance_power, distinct.points.n_threads)
 
     def _set(self, clustering: Clustering) -> Self:
         landscape = clustering.landscape
@@ -284,3 +283,14 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         given = {name: value for name, value in given.items() if value is not None}
         check_params(self, **given)
         return replace(self._fitted().policy, **given)
+
+
+def _dimension(points: PointSet | GivenGraph, graph: NeighborGraph) -> float:
+    return intrinsic_dimension(graph, points.distance_power, points.n_threads)
+
+
+def _fixed_seed(random_state: Any) -> int:
+    """A seed that stays: a generator is asked for one, and None stands for 0."""
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return int(random_state or 0)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

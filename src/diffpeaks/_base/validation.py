@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 MAX_SAMPLES = np.iinfo(np.int32).max
 _LEAST_WEIGHT = 1e-30  # of the largest: what is less has no part in a float's sum
@@ -239,13 +238,6 @@ def check_point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any
         row = np.searchsorted(indptr, entry, side="right") - 1
         raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")
     return array
-
-
-def fixed_seed(random_state: Any) -> int:
-    """A seed that stays: a generator is asked for one, and None stands for 0."""
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return int(random_state or 0)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def check_flat(name: str, values: Any) -> Any:

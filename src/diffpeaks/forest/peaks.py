@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT, NOISE
 from diffpeaks._native import JoiningHills, first_denser, follow_links, merge_hills, short_links
-from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.density.walk import Walk
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.recipes import DEFAULT, LinkShares
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from diffpeaks._base.validation import check_memory_limit, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
+from diffpeaks.neighbors.duplicates import DistinctSamples
 from diffpeaks.neighbors.given_graph import GivenGraph
 from diffpeaks.neighbors.index import graph_from_index
 from diffpeaks.neighbors.inputs import (
@@ -23,6 +24,7 @@ from diffpeaks.progress import Callback, reported
 
 __all__ = [
     "ApproximateSearch",
+    "DistinctSamples",
     "GivenGraph",
     "PointSet",
     "PointsEstimator",

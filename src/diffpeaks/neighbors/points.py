@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -170,13 +169,6 @@ class PointSet:
 
     def typical_distance(self, seed: int = 0) -> float:
         """Median distance between two points drawn at random."""
-        return self._drawn_distance(seed) if seed else self._usual_distance
-
-    @cached_property
-    def _usual_distance(self) -> float:
-        return self._drawn_distance(0)
-
-    def _drawn_distance(self, seed: int) -> float:
         random = np.random.RandomState(seed)
         first, second = self._sample(random), self._sample(random)
         distances = self.space.between(first, second)

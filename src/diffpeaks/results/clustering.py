@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.validation import n_threads
-from diffpeaks.cuts import Cut, Isolation, best_peaks_first, select_peaks
+from diffpeaks.cuts import Cut, best_peaks_first, select_peaks
 from diffpeaks.cuts.noise import (
     Clusters,
     Noise,
@@ -21,7 +21,7 @@ from diffpeaks.cuts.noise import (
     without_halo,
 )
 from diffpeaks.density import GraphDensity, KernelDiffusion
-from diffpeaks.density.samples import DistinctSamples, Smoothing, smoothed_samples
+from diffpeaks.density.samples import Isolation, Smoothing, smoothed_samples
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import (
     PeakForest,
@@ -33,7 +33,7 @@ from diffpeaks.forest.peaks import (
     weighed_by_flow,
 )
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import stage
 from diffpeaks.recipes import Recipe, Settings
 from diffpeaks.results import confidence

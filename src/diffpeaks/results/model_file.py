@@ -26,7 +26,6 @@ from diffpeaks._base.array_file import (
 )
 from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut
-from diffpeaks.cuts.cut import Isolation
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.density import (
     GraphDensity,
@@ -36,11 +35,11 @@ from diffpeaks.density import (
     SharedNeighborDensity,
 )
 from diffpeaks.density.named import GivenDensity
-from diffpeaks.density.samples import DistinctSamples, Smoothing
+from diffpeaks.density.samples import Isolation, Smoothing
 from diffpeaks.density.walk import Bandwidth
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
+from diffpeaks.neighbors import ApproximateSearch, DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
 from diffpeaks.recipes import LinkShares, Recipe, Settings
 from diffpeaks.results.clustering import Clustering, Landscape
