@@ -141,7 +141,7 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         links = hill_links(self.graph_, recipe.in_dimensions(dimension).links, points.n_threads)
         self._links = links.below(self._max_link)
         self.density_ = self.density_estimator_.density_
-        self._order = density_order(self.density_, self.density_estimator_.tie_break())
+        self._order = density_order(self.density_, self.density_estimator_.tie_break)
         by_recipe = isinstance(self.min_density, str)
         self.min_density_ = recipe.core_density if by_recipe else float(self.min_density)
         self._fitted: dict[str, Any] = {"min_density": self.min_density_, "border": self.border}

@@ -212,7 +212,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         # hills of the density, and the clusters that a cut takes from them
         known = points, distinct, density, isolation, smoothing
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
-        cut = self._chosen_cut(landscape, self.n_clusters, self.max_link, self.min_prominence)
+        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
         return self._set(clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise)))
 
     def _may_smooth(self, distinct: DistinctSamples, recipe: Recipe) -> bool:
@@ -230,7 +230,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         self._clustering = clustering
         self.density_estimator_, self.density_ = landscape.estimator, landscape.density
         self.smoothing_, self.isolation_ = landscape.smoothing, landscape.isolation
-        self.graph_, self.forest_, self.cut_ = landscape.graph, clustering.forest, clustering.cut
+        self.forest_, self.cut_ = clustering.forest, clustering.cut
         self.labels_, self.peak_indices_ = clustering.labels, clustering.peaks
         self.n_clusters_ = len(clustering.peaks)
         return self
@@ -267,22 +267,23 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         if peaks is not None:
             cut = Cut(peaks=tuple(check_flat("peaks", peaks)))
         elif cut is None:
-            cut = self._chosen_cut(landscape, n_clusters, max_link, min_prominence)
-        check_params(self, **{name: getattr(cut, name) for name in RULES})
+            cut = _cut_by(n_clusters, max_link, min_prominence)
+        if cut is not None:
+            check_params(self, **{name: getattr(cut, name) for name in RULES})
         return clustered(landscape, cut, policy).labels
-
-    def _chosen_cut(self, landscape: Landscape, *rules: Any) -> Cut:
-        """By rules that are given, or else from the data."""
-        n_clusters, max_link, min_prominence = rules
-        if all(rule is None for rule in rules):
-            return landscape.automatic_cut
-        return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
     def _noise_policy(self, **given: Any) -> NoisePolicy:
         """What is given, and the rest as at the fit."""
         given = {name: value for name, value in given.items() if value is not None}
         check_params(self, **given)
         return replace(self._fitted().policy, **given)
+
+
+def _cut_by(n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut | None:
+    """The cut by rules that are given; None, which is the one that the data choose, without any."""
+    if n_clusters is None and max_link is None and min_prominence is None:
+        return None
+    return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
 
 def _dimension(points: PointSet | GivenGraph, graph: NeighborGraph) -> float:

@@ -89,6 +89,13 @@ def check_n_neighbors(n_neighbors: Any, n_samples: int) -> int:
     return int(n_neighbors)
 
 
+def check_list_length(n_neighbors: Any, n_samples: int) -> int:
+    """The length of lists of neighbours: an integer from 1 to n_samples, and such that memory holds them."""
+    n_neighbors = check_n_neighbors(n_neighbors, n_samples)
+    check_graph_size(n_samples, n_samples * n_neighbors)
+    return n_neighbors
+
+
 def check_positive(name: str, value: Any, remedy: str = "") -> float:
     """A finite number above zero."""
     if not is_number(value):

@@ -61,18 +61,15 @@ class GraphDensity(PointsEstimator):
 
     known_at_new_samples = True
     knows_weights = False  # whether a sample may stand for several
+    tie_break: NDArray[np.float64] | None = None  # a second key that orders samples of equal density
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         """The neighbours asked for, with "auto" settled on these points."""
         raise NotImplementedError
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        """The density of each sample; the graph holds at least what `needs` asks for."""
+        """The density of each sample; the graph is the one that `needs` asks for."""
         raise NotImplementedError
-
-    def tie_break(self) -> NDArray[np.float64] | None:
-        """A second key that orders samples of equal density, if the density has one."""
-        return None
 
     @transactional_fit
     def fit(self, X: Any, y: Any = None) -> Self:

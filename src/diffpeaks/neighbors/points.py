@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
-from diffpeaks._base.validation import check_graph_size, check_n_neighbors, check_radius
+from diffpeaks._base.validation import check_list_length, check_radius
 from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import freeze
@@ -66,8 +66,7 @@ class PointSet:
         if n_neighbors is None and radius is None:
             raise ValueError("a neighbour graph needs n_neighbors, radius, or both")
         if n_neighbors is not None:
-            n_neighbors = check_n_neighbors(n_neighbors, self.n_samples)
-            check_graph_size(self.n_samples, self.n_samples * n_neighbors)
+            n_neighbors = check_list_length(n_neighbors, self.n_samples)
         if radius is None:
             rows = self.search.nearest(self.space.points, int(n_neighbors or 0))
             complete = np.inf if n_neighbors == self.n_samples else 0.0

@@ -89,7 +89,7 @@ class Landscape:
     @cached_property
     def order(self) -> NDArray[np.int32]:
         """All samples, the densest first."""
-        return density_order(self.density, self.estimator.tie_break())
+        return density_order(self.density, self.estimator.tie_break)
 
     @cached_property
     def links(self) -> NeighborGraph:
@@ -142,7 +142,7 @@ class Landscape:
         if cut.is_of_all_samples:
             return self.complete_forest
         if replace(cut, min_prominence=self.automatic_cut.min_prominence) == self.automatic_cut:
-            return self._automatic_forest
+            return self.automatic_forest
         return self._weighed_within(cut)
 
     def forest_within(self, max_link: float) -> PeakForest:
@@ -159,7 +159,8 @@ class Landscape:
             return self._forest_along(self.links, np.inf)
 
     @cached_property
-    def _automatic_forest(self) -> PeakForest:
+    def automatic_forest(self) -> PeakForest:
+        """The forest of the automatic cut."""
         return self._weighed_within(self.automatic_cut)
 
     def _weighed_within(self, cut: Cut) -> PeakForest:
@@ -267,10 +268,13 @@ class Clustering:
 
 
 def clustered(
-    landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest | None = None
+    landscape: Landscape, cut: Cut | None, policy: NoisePolicy, forest: PeakForest | None = None
 ) -> Clustering:
-    """The clusters of a cut; the forest of that cut, where it is known, is not made again."""
-    forest = landscape.forest(cut) if forest is None else forest
+    """The clusters of a cut, None for the automatic one; its forest, where it is known, is not made again."""
+    if cut is None:
+        cut, forest = landscape.automatic_cut, landscape.automatic_forest
+    elif forest is None:
+        forest = landscape.forest(cut)
     with stage("labels"):
         peaks = landscape.peaks(forest, cut)
         found = Clusters(peak_labels(forest, peaks), peaks)
