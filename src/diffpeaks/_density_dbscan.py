@@ -18,7 +18,7 @@ from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_sampl
 from diffpeaks.density.samples import isolation_of
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
 from diffpeaks.graph.neighbor_graph import intrinsic_dimension
-from diffpeaks.neighbors import DistinctSamples, PointsEstimator
+from diffpeaks.neighbors import GivenGraph, PointsEstimator
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
@@ -124,9 +124,9 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         if self.density is None:
-            density.set_params(
-                n_neighbors=DistinctSamples(points).n_neighbors(self.n_neighbors, recipe) or "auto"
-            )
+            automatic = self.n_neighbors == "auto" and not isinstance(points, GivenGraph)
+            n_neighbors = recipe.n_neighbors(points.n_samples) if automatic else self.n_neighbors
+            density.set_params(n_neighbors=n_neighbors)
         needs = density.needs(points)
         self.graph_ = points.graph(*needs)
         with loop_stage("density", points.n_samples):

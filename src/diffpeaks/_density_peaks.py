@@ -20,8 +20,7 @@ from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.density.samples import distinct_samples, isolation_of, smoothed
-from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.neighbor_graph import intrinsic_dimension
+from diffpeaks.graph.neighbor_graph import NeighborGraph, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointsEstimator, PointSet
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
@@ -185,35 +184,39 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         distinct = distinct_samples(points, density, sample_weight, recipe)
-        n_neighbors = distinct.n_neighbors(self.n_neighbors, recipe)
+        n_neighbors = self._n_neighbors_among(distinct, recipe)
         graph, dimension, isolation, smoothing = None, None, None, None
         # where the density sees the samples: as they are, or moved towards their neighbours
         if self._may_smooth(distinct, recipe):
             graph = distinct.points.graph(n_neighbors)
             with loop_stage("smoothing", points.n_samples):
                 dimension = _dimension(distinct.points, graph)
-                how = recipe, seed, self.smooth is True
-                distinct, isolation, smoothing = smoothed(distinct, graph, dimension, *how)
+                always = self.smooth is True
+                distinct, isolation, smoothing = smoothed(distinct, graph, dimension, recipe, seed, always)
         # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
-        needs = Needs(n_neighbors) if self.density is None else density.needs(distinct.points)
+        seen = distinct.points
+        needs = Needs(n_neighbors) if self.density is None else density.needs(seen)
         if graph is None or smoothing is not None or needs != Needs(graph.n_neighbors):
-            graph, dimension = distinct.points.graph(*needs), None
+            graph, dimension = seen.graph(*needs), None
         with loop_stage("density", points.n_samples):
-            if isolation is None:
-                typical = distinct.points.typical_distance(seed)
-                isolation = isolation_of(distinct.points, graph, typical, recipe)
-            if recipe.measure_dimension:
-                settings = recipe.in_dimensions(dimension or _dimension(distinct.points, graph))
-            else:
-                settings = recipe.in_dimensions(np.inf)
+            isolation = isolation or isolation_of(seen, graph, seen.typical_distance(seed), recipe)
+            dimension = (dimension or _dimension(seen, graph)) if recipe.measure_dimension else np.inf
+            settings = recipe.in_dimensions(dimension)
             if self.density is None:
                 density.set_params(n_neighbors=n_neighbors or "auto", start_power=settings.start_power)
-            density.fit_graph(distinct.points, graph, needs, distinct.weights)
+            density.fit_graph(seen, graph, needs, distinct.weights)
         # hills of the density, and the clusters that a cut takes from them
         known = points, distinct, density, isolation, smoothing
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
         return self._set(clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise)))
+
+    def _n_neighbors_among(self, distinct: DistinctSamples, recipe: Recipe) -> int | None:
+        """None stands for the whole rows of a given graph."""
+        if self.n_neighbors != "auto":
+            return distinct.n_neighbors(self.n_neighbors)
+        points = distinct.points
+        return None if isinstance(points, GivenGraph) else recipe.n_neighbors(points.n_samples)
 
     def _may_smooth(self, distinct: DistinctSamples, recipe: Recipe) -> bool:
         """Whether samples may be moved, as far as their distances do not decide."""
@@ -261,7 +264,6 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
         the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
         """
-        landscape = self._fitted().landscape
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
         check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
         if peaks is not None:
@@ -270,7 +272,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             cut = _cut_by(n_clusters, max_link, min_prominence)
         if cut is not None:
             check_params(self, **{name: getattr(cut, name) for name in RULES})
-        return clustered(landscape, cut, policy).labels
+        return clustered(self._landscape, cut, policy).labels
 
     def _noise_policy(self, **given: Any) -> NoisePolicy:
         """What is given, and the rest as at the fit."""

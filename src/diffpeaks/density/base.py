@@ -142,7 +142,10 @@ def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
 
 
 def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
-    """One search serves both, so that the density must leave its settings open or have the same."""
+    """One search serves both, so that the density must leave its settings open or have the same.
+
+    Threads are those of the search.
+    """
     for name in ("metric", "metric_params", "search"):
         own, theirs = getattr(density, name), getattr(clusterer, name)
         if own is None:

@@ -14,11 +14,10 @@ from diffpeaks._base.validation import check_n_neighbors
 from diffpeaks._native import first_equal, move_self_first, sort_rows
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import RaggedRows, offsets
-from diffpeaks.neighbors.given_graph import GivenGraph
 from diffpeaks.neighbors.ragged_rows import first_of_rows
-from diffpeaks.recipes import Recipe
 
 if TYPE_CHECKING:
+    from diffpeaks.neighbors.given_graph import GivenGraph
     from diffpeaks.neighbors.points import PointSet
 
 _BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
@@ -176,11 +175,8 @@ class DistinctSamples:
     def n_samples(self) -> int:
         return self.points.n_samples if self.number is None else len(self.number)
 
-    def n_neighbors(self, asked: int | str, recipe: Recipe) -> int | None:
-        """Resolve `n_neighbors`, at most the number of distinct samples; None stands for whole rows."""
-        if isinstance(asked, str):
-            is_graph = isinstance(self.points, GivenGraph)
-            return None if is_graph else recipe.n_neighbors(self.points.n_samples)
+    def n_neighbors(self, asked: int) -> int:
+        """So many neighbours as are asked for, or all distinct samples, if these are fewer."""
         return min(check_n_neighbors(asked, self.n_samples), self.points.n_samples)
 
     def all_points(self) -> Any:
