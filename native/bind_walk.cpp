@@ -2,6 +2,7 @@
 #include "walk.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include "arrays.hpp"
@@ -40,15 +41,15 @@ static void bind_walk_of(nb::module_& m) {
     m.def(
         "send_mass",
         [](const RowArrays& given, In<Real> weights, In<double> sent_by_weight, Out<double> sums,
-           Out<double> arriving, int n_threads) {
+           Out<double> arriving, std::pair<double, double> step, int n_threads) {
             const Rows rows = given.checked();
             const std::int64_t n = rows.n_samples;
             send_mass(rows, values(weights, "weights", length(given.indices)),
                       values(sent_by_weight, "sent_by_weight", n), values(sums, "sums", n * n_parts_of(n)),
-                      values(arriving, "arriving", n), n_threads);
+                      values(arriving, "arriving", n), LoopPart{step.first, step.second}, n_threads);
         },
         array("rows"), array("weights"), array("sent_by_weight"), array("sums"), array("arriving"),
-        nb::arg("n_threads"), Released());
+        nb::arg("step"), nb::arg("n_threads"), Released());
     m.def(
         "row_spreads",
         [](const GraphArrays<Real>& given, Offset fewest, double least, Out<double> spreads, int n_threads) {

@@ -84,12 +84,12 @@ void weigh_rows(const Kernel& cpu, const Graph<Real>& graph, const Weighing& how
 
 // What arrives at each point when every point sends along its row, to each entry in proportion to its weight. Parts of
 // the rows add up apart, in a row of sums each, and are added in their order: as many parts on one thread as on many,
-// so that sums are rounded alike.
+// so that sums are rounded alike. `step` is the part that this one is of all steps.
 template <class Weight>
 void send_mass(const Rows& graph, const Weight* weights, const double* sent_by_weight, double* sums, double* arriving,
-               int n_threads) {
+               LoopPart step, int n_threads) {
     const std::int64_t n_rows = graph.n_samples, n_parts = n_parts_of(n_rows);
-    parallel_chunks(n_parts, n_threads, [&] {
+    parallel_chunks(n_parts, n_threads, step, [&] {
         return [&](std::int64_t part) {
             double* sum = sums + part * n_rows;
             std::fill(sum, sum + n_rows, 0.0);

@@ -7,24 +7,25 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
-from diffpeaks.cuts import isolation_of
 from diffpeaks.cuts.linking import core_labels
-from diffpeaks.density import GraphDensity, KernelDiffusion, density_of, points_of
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples, with_input_tags
-from diffpeaks.density.samples import DistinctSamples
+from diffpeaks.density import GraphDensity, KernelDiffusion, density_of
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
+from diffpeaks.density.samples import isolation_of
 from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
+from diffpeaks.graph.neighbor_graph import intrinsic_dimension
+from diffpeaks.neighbors import GivenGraph, PointsEstimator
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import Recipe, used_recipe
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 from diffpeaks.results.sweeps import Sweep, core_sweep
 
 
-class DensityDBSCAN(ClusterMixin, BaseEstimator):
+class DensityDBSCAN(ClusterMixin, PointsEstimator):
     """DBSCAN with any density in the place of the count.
 
     With `NaiveDensity(radius=eps)` and `min_density=min_samples` this is the classic DBSCAN, with one
@@ -119,28 +120,28 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
             copied: do not change it in place while the fit is in use.
         y : ignored
         """
-        recipe = used_recipe(self.recipe, self.density)
-        points = points_of(self, X)
+        recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
+        points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         if self.density is None:
-            density.set_params(
-                n_neighbors=DistinctSamples(points).n_neighbors(self.n_neighbors, recipe) or "auto"
-            )
+            automatic = self.n_neighbors == "auto" and not isinstance(points, GivenGraph)
+            n_neighbors = recipe.n_neighbors(points.n_samples) if automatic else self.n_neighbors
+            density.set_params(n_neighbors=n_neighbors)
         needs = density.needs(points)
         self.graph_ = points.graph(*needs)
         with loop_stage("density", points.n_samples):
             self.density_estimator_ = density.fit_graph(points, self.graph_, needs)
-            self.isolation_ = isolation_of(points, self.graph_, recipe)
+            self.isolation_ = isolation_of(points, self.graph_, points.typical_distance(), recipe)
         # without a recipe, links of a density that is given are the graph, as in DBSCAN
         follows_recipe = self.density is None or self.recipe is not None
         self._max_link = self.isolation_.max_link if follows_recipe else np.inf
         dimension = np.inf
         if recipe.measure_dimension:
-            dimension = self.graph_.intrinsic_dimension(points.distance_power, self.n_jobs)
-        links = hill_links(self.graph_, recipe.in_dimensions(dimension).links, self.n_jobs)
+            dimension = intrinsic_dimension(self.graph_, points.distance_power, points.n_threads)
+        links = hill_links(self.graph_, recipe.in_dimensions(dimension).links, points.n_threads)
         self._links = links.below(self._max_link)
         self.density_ = self.density_estimator_.density_
-        self._order = density_order(self.density_, self.density_estimator_.tie_break())
+        self._order = density_order(self.density_, self.density_estimator_.tie_break)
         by_recipe = isinstance(self.min_density, str)
         self.min_density_ = recipe.core_density if by_recipe else float(self.min_density)
         self._fitted: dict[str, Any] = {"min_density": self.min_density_, "border": self.border}
@@ -197,7 +198,7 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
             self._links,
             self.density_,
             order=self._order,
-            n_jobs=self.n_jobs,
+            n_threads=self.density_estimator_._points.n_threads,
         )
 
     def _rule(self) -> Rule:
@@ -214,6 +215,3 @@ class DensityDBSCAN(ClusterMixin, BaseEstimator):
         core = self.density_ >= min_density
         reached = self.graph_.below(self._max_link) if border else None
         return core_labels(self._links, core, self._order, reached)
-
-    def __sklearn_tags__(self) -> Any:
-        return with_input_tags(super().__sklearn_tags__(), self.metric)

@@ -10,24 +10,25 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
-from diffpeaks._base.validation import check_flat, fixed_seed
+from diffpeaks._base.validation import check_flat
 from diffpeaks.cuts import RULES, Cut, check_one_of
-from diffpeaks.cuts.cut import isolation_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
-from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of, points_of
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, with_input_tags
-from diffpeaks.density.samples import DistinctSamples, distinct_samples, smoothed
-from diffpeaks.graph import NeighborGraph
+from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
+from diffpeaks.density.samples import distinct_samples, isolation_of, smoothed
+from diffpeaks.graph.neighbor_graph import NeighborGraph, intrinsic_dimension
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointsEstimator, PointSet
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import Recipe, used_recipe
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 from diffpeaks.results.clustering import Clustering, Landscape, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
 
 
-class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
+class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -178,36 +179,44 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
             a diffusion of finitely many steps alone; a neighbour counts once among `n_neighbors`, whatever it
             weighs.
         """
-        recipe, seed = used_recipe(self.recipe, self.density), fixed_seed(self.random_state)
-        points = points_of(self, X)
+        recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
+        seed = _fixed_seed(self.random_state)
+        points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
         distinct = distinct_samples(points, density, sample_weight, recipe)
-        n_neighbors = distinct.n_neighbors(self.n_neighbors, recipe)
-        graph, isolation, smoothing = None, None, None
+        n_neighbors = self._n_neighbors_among(distinct, recipe)
+        graph, dimension, isolation, smoothing = None, None, None, None
         # where the density sees the samples: as they are, or moved towards their neighbours
         if self._may_smooth(distinct, recipe):
             graph = distinct.points.graph(n_neighbors)
             with loop_stage("smoothing", points.n_samples):
-                isolation = isolation_of(distinct.points, graph, recipe, seed)
-                if self.smooth is True or not isolation.are_strangers:
-                    distinct, smoothing = smoothed(distinct, graph, recipe)
+                dimension = _dimension(distinct.points, graph)
+                always = self.smooth is True
+                distinct, isolation, smoothing = smoothed(distinct, graph, dimension, recipe, seed, always)
         # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
-        if self.density is None:
-            density.set_params(n_neighbors=n_neighbors or "auto")
-        needs = density.needs(distinct.points)
+        seen = distinct.points
+        needs = Needs(n_neighbors) if self.density is None else density.needs(seen)
         if graph is None or smoothing is not None or needs != Needs(graph.n_neighbors):
-            graph = distinct.points.graph(*needs)
+            graph, dimension = seen.graph(*needs), None
         with loop_stage("density", points.n_samples):
-            isolation = isolation or isolation_of(distinct.points, graph, recipe, seed)
-            settings = recipe.in_dimensions(self._dimension(distinct, graph, recipe))
+            isolation = isolation or isolation_of(seen, graph, seen.typical_distance(seed), recipe)
+            dimension = (dimension or _dimension(seen, graph)) if recipe.measure_dimension else np.inf
+            settings = recipe.in_dimensions(dimension)
             if self.density is None:
-                density.set_params(start_power=settings.start_power)
-            density.fit_graph(distinct.points, graph, needs, distinct.weights)
+                density.set_params(n_neighbors=n_neighbors or "auto", start_power=settings.start_power)
+            density.fit_graph(seen, graph, needs, distinct.weights)
         # hills of the density, and the clusters that a cut takes from them
         known = points, distinct, density, isolation, smoothing
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
-        cut = self._chosen_cut(landscape, self.n_clusters, self.max_link, self.min_prominence)
+        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
         return self._set(clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise)))
+
+    def _n_neighbors_among(self, distinct: DistinctSamples, recipe: Recipe) -> int | None:
+        """None stands for the whole rows of a given graph."""
+        if self.n_neighbors != "auto":
+            return distinct.n_neighbors(self.n_neighbors)
+        points = distinct.points
+        return None if isinstance(points, GivenGraph) else recipe.n_neighbors(points.n_samples)
 
     def _may_smooth(self, distinct: DistinctSamples, recipe: Recipe) -> bool:
         """Whether samples may be moved, as far as their distances do not decide."""
@@ -219,17 +228,12 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         automatic = recipe.smooth and self.max_link is None
         return distinct.points.can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
-    def _dimension(self, distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe) -> float:
-        if not recipe.measure_dimension:
-            return np.inf
-        return graph.intrinsic_dimension(distinct.points.distance_power, self.n_jobs)
-
     def _set(self, clustering: Clustering) -> Self:
         landscape = clustering.landscape
         self._clustering = clustering
         self.density_estimator_, self.density_ = landscape.estimator, landscape.density
         self.smoothing_, self.isolation_ = landscape.smoothing, landscape.isolation
-        self.graph_, self.forest_, self.cut_ = landscape.graph, clustering.forest, clustering.cut
+        self.forest_, self.cut_ = clustering.forest, clustering.cut
         self.labels_, self.peak_indices_ = clustering.labels, clustering.peaks
         self.n_clusters_ = len(clustering.peaks)
         return self
@@ -260,22 +264,15 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
         the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
         """
-        landscape = self._fitted().landscape
         policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
         check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
         if peaks is not None:
             cut = Cut(peaks=tuple(check_flat("peaks", peaks)))
         elif cut is None:
-            cut = self._chosen_cut(landscape, n_clusters, max_link, min_prominence)
-        check_params(self, **{name: getattr(cut, name) for name in RULES})
-        return clustered(landscape, cut, policy).labels
-
-    def _chosen_cut(self, landscape: Landscape, *rules: Any) -> Cut:
-        """By rules that are given, or else from the data."""
-        n_clusters, max_link, min_prominence = rules
-        if all(rule is None for rule in rules):
-            return landscape.automatic_cut
-        return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
+            cut = _cut_by(n_clusters, max_link, min_prominence)
+        if cut is not None:
+            check_params(self, **{name: getattr(cut, name) for name in RULES})
+        return clustered(self._landscape, cut, policy).labels
 
     def _noise_policy(self, **given: Any) -> NoisePolicy:
         """What is given, and the rest as at the fit."""
@@ -283,5 +280,20 @@ class DensityPeaks(FittedMethods, ClusterMixin, BaseEstimator):
         check_params(self, **given)
         return replace(self._fitted().policy, **given)
 
-    def __sklearn_tags__(self) -> Any:
-        return with_input_tags(super().__sklearn_tags__(), self.metric)
+
+def _cut_by(n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut | None:
+    """The cut by rules that are given; None, which is the one that the data choose, without any."""
+    if n_clusters is None and max_link is None and min_prominence is None:
+        return None
+    return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
+
+
+def _dimension(points: PointSet | GivenGraph, graph: NeighborGraph) -> float:
+    return intrinsic_dimension(graph, points.distance_power, points.n_threads)
+
+
+def _fixed_seed(random_state: Any) -> int:
+    """A seed that stays: a generator is asked for one, and None stands for 0."""
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return int(random_state or 0)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -254,5 +254,6 @@ def send_mass(
     sent_by_weight: NDArray[np.float64],
     sums: NDArray[np.float64],
     arriving: NDArray[np.float64],
+    step: tuple[float, float],
     n_threads: int,
 ) -> None: ...

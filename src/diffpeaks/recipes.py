@@ -193,7 +193,8 @@ class Recipe:
 
 
 DEFAULT = Recipe()
-# for a density that is given: each sample counts, hills are linked along all neighbours, nothing is moved
+# for a density that is given without a recipe: each sample counts, hills are linked along all neighbours,
+# nothing is moved
 PLAIN = replace(
     DEFAULT,
     nearest_share=1.0,
@@ -203,10 +204,3 @@ PLAIN = replace(
     smooth=False,
     measure_dimension=False,
 )
-
-
-def used_recipe(given: Recipe | None, density: object) -> Recipe:
-    """A density that is given has no part of the default, unless a recipe says so."""
-    if given is not None:
-        return given
-    return DEFAULT if density is None else PLAIN

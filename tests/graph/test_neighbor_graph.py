@@ -6,7 +6,7 @@ from clouds import general_position, rows_of
 
 from diffpeaks import NeighborGraph, neighbor_graph
 from diffpeaks.graph import checks
-from diffpeaks.neighbors.choice import SEARCHES
+from diffpeaks.neighbors.points import SEARCHES
 
 
 def test_it_cannot_be_changed():

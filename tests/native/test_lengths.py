@@ -99,7 +99,16 @@ CALLS = {
         *(GRAPH, np.ones(N), doubles(N * K), doubles(N)),
     ),
     "row_spreads": (_native.row_spreads, GRAPH, K, 1e-6, doubles(N), 1),
-    "send_mass": (_native.send_mass, LISTS, doubles(N * K), doubles(N), doubles(N), doubles(N), 1),
+    "send_mass": (
+        _native.send_mass,
+        LISTS,
+        doubles(N * K),
+        doubles(N),
+        doubles(N),
+        doubles(N),
+        (0.0, 1.0),
+        1,
+    ),
     "shift_towards": (
         lambda queries, graph, targets, moved: _native.shift_towards(
             queries, graph, True, targets, (0.5, 2, False), moved, 1

@@ -129,7 +129,7 @@ ON_THREADS = {
     "shared_counts": lambda n: filled(lambda out: _native.shared_counts(LONG, 2, out, n), doubles(L)),
     "rank_distances": lambda n: filled(lambda out: _native.rank_distances(LONG, out, n), doubles(L_ENTRIES)),
     "send_mass": lambda n: filled(
-        lambda out: _native.send_mass(LONG, np.ones(L_ENTRIES), np.ones(L), SUMS, out, n),
+        lambda out: _native.send_mass(LONG, np.ones(L_ENTRIES), np.ones(L), SUMS, out, (0.0, 1.0), n),
         doubles(L),
     ),
     "first_equal": lambda n: filled(lambda out: _native.first_equal(LONG_POINTS, out, n), ints(L)),

@@ -15,7 +15,7 @@ from diffpeaks.neighbors.cells.projection import Workload
 from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import Rule
 from diffpeaks.neighbors.cells.search import CellSearch
-from diffpeaks.neighbors.choice import space_of
+from diffpeaks.neighbors.inputs import space_of
 
 
 def images(n_samples=12_000, n_features=40, seed=0):

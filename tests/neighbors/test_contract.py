@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info
 
 from diffpeaks import neighbor_graph
 from diffpeaks.neighbors import searchable
-from diffpeaks.neighbors.choice import SEARCHES
+from diffpeaks.neighbors.points import SEARCHES
 
 searches = pytest.mark.parametrize("search", list(SEARCHES))
 

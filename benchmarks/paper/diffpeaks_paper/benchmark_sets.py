@@ -78,7 +78,7 @@ def normalized(X, how):
 
 def _cuts(density, graph, y):
     """(rule, score, best cut) for each rule and score."""
-    values, order = density.density_, density_order(density.density_, density.tie_break())
+    values, order = density.density_, density_order(density.density_, density.tie_break)
     k = density.n_neighbors_
     near = graph.within(density.radius_) if k is None else graph.nearest(k)
     forest = peak_forest(near, values, order=order)

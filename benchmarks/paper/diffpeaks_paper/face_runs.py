@@ -86,7 +86,7 @@ def _density_sweep(faces, name, **varied):
     """Every `max_link`: samples are linked to the nearest denser one in their list of neighbours."""
     density = density_of(faces.graph, name, **varied)
     graph = faces.graph.nearest(varied.get("n_neighbors", FACE_NEIGHBORS))
-    forest = peak_forest(graph, density.density_, order=density_order(density.density_, density.tie_break()))
+    forest = peak_forest(graph, density.density_, order=density_order(density.density_, density.tie_break))
     return link_sweep(forest, faces.y)
 
 

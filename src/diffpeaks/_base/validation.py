@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 MAX_SAMPLES = np.iinfo(np.int32).max
 _LEAST_WEIGHT = 1e-30  # of the largest: what is less has no part in a float's sum
 _MAX_THREADS = 4096  # more than any machine has cores
-_EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
 BYTES_PER_NEIGHBOR = 4 + 8  # an int32 index and a float64 distance
 # Distances from a matrix product leave that much to a point itself, relative to the largest distance.
 _SELF_ROUNDING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-5}
@@ -49,59 +47,6 @@ def check_unmasked(name: str, values: Any) -> None:
             f"{name} is masked in rows {some_of(rows)}; drop these rows, or impute what is masked, for "
             "example with .filled(...)"
         )
-
-
-def check_given(X: Any) -> None:
-    """Refuse values that a conversion to floats would change: masked ones, and integers beyond 2^53."""
-    check_unmasked("X", X)
-    values = X.data if hasattr(X, "tocsr") and hasattr(X, "data") else np.asarray(X)
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
-        return
-    low, high = int(values.min()), int(values.max())
-    if low < -_EXACT_INTEGERS or high > _EXACT_INTEGERS:
-        raise ValueError(
-            f"X holds {high if high > _EXACT_INTEGERS else low}; beyond {_EXACT_INTEGERS} in size a "
-            "float64 does not hold every integer; subtract an offset or rescale X, or give "
-            "X.astype(np.float64) to accept the rounding"
-        )
-
-
-def check_finite(X: Any) -> None:
-    """Refuse NaN and infinity, naming the rows."""
-    values = X.data if hasattr(X, "indptr") else X
-    if not np.issubdtype(values.dtype, np.floating):
-        return
-    with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return  # one sum answers the common case without a mask of the size of X
-    finite = np.isfinite(values)
-    if finite.all():
-        return  # the sum itself overflowed
-    rows = np.flatnonzero(~finite.all(axis=1)) if values is X else _sparse_rows(X, ~finite)
-    what = "NaN" if np.isnan(values).any() else "infinity"
-    if np.isnan(values).any() and np.isinf(values).any():
-        what = "NaN and infinity"
-    raise ValueError(
-        f"X contains {what} in rows {some_of(rows)}; drop or impute these rows, "
-        "for example with sklearn.impute.SimpleImputer"
-    )
-
-
-def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
-    return np.unique(np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1)
-
-
-def check_scale(X: Any, dtype: Any) -> Any:
-    """Refuse values whose squares a float of that dtype cannot hold; the dtype in which blocks are safe."""
-    largest = max(float(X.max()), -float(X.min()))  # without a copy of X
-    low, high = (1e-150, 1e153) if dtype == np.float64 else (1e-15, 1e18)
-    high /= np.sqrt(X.shape[1])
-    if largest and not low <= largest <= high:
-        raise ValueError(
-            f"the largest value of X is {largest:.3g} in size; it must lie between {low:g} and {high:.3g}, "
-            "where squares of distances stay in the range of floats; rescale X, for example X / abs(X).max()"
-        )
-    return X.dtype if not largest or 1e-15 <= largest <= 1e15 else np.dtype(np.float64)
 
 
 def check_distances(distances: NDArray[Any], origin: str) -> None:
@@ -142,6 +87,13 @@ def check_n_neighbors(n_neighbors: Any, n_samples: int) -> int:
             "own first neighbour); use fewer neighbours or more points"
         )
     return int(n_neighbors)
+
+
+def check_list_length(n_neighbors: Any, n_samples: int) -> int:
+    """The length of lists of neighbours: an integer from 1 to n_samples, and such that memory holds them."""
+    n_neighbors = check_n_neighbors(n_neighbors, n_samples)
+    check_graph_size(n_samples, n_samples * n_neighbors)
+    return n_neighbors
 
 
 def check_positive(name: str, value: Any, remedy: str = "") -> float:
@@ -293,13 +245,6 @@ def check_point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any
         row = np.searchsorted(indptr, entry, side="right") - 1
         raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")
     return array
-
-
-def fixed_seed(random_state: Any) -> int:
-    """A seed that stays: a generator is asked for one, and None stands for 0."""
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return int(random_state or 0)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def check_flat(name: str, values: Any) -> Any:

@@ -6,19 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 
 from diffpeaks._base.sklearn_parts import transactional_fit
-from diffpeaks.density import points_of
-from diffpeaks.density.base import with_input_tags
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors import GivenGraph, PointsEstimator, PointSet
 
 
-class GraphClusterer(ClusterMixin, BaseEstimator):
+class GraphClusterer(ClusterMixin, PointsEstimator):
     """A clusterer of a neighbour graph: a subclass labels its samples, and may take other than lists."""
 
-    metric: Any
     n_neighbors: Any
 
     @transactional_fit
@@ -32,7 +29,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         y : ignored
         """
         self._check()
-        self.graph_ = self._graph(points_of(self, X))
+        self.graph_ = self._graph(self._points_of(X))
         self.labels_ = self._labels(self.graph_)
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
@@ -45,9 +42,6 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        return with_input_tags(super().__sklearn_tags__(), self.metric)
 
 
 def check_cosines(graph: NeighborGraph) -> None:

@@ -10,7 +10,8 @@ from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts.noise import NOISE_ACTIONS
 from diffpeaks.density import PAPER_DENSITIES
-from diffpeaks.neighbors.choice import CHOICES, check_search
+from diffpeaks.neighbors.inputs import check_search
+from diffpeaks.neighbors.points import CHOICES
 
 
 def _count_or_auto(text: str) -> int | str:

@@ -1,6 +1,6 @@
 """Densities: one value for each sample, from its neighbour graph."""
 
-from diffpeaks.density.base import GraphDensity, Needs, density_of, points_of
+from diffpeaks.density.base import GraphDensity, Needs, density_of
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
 from diffpeaks.density.named import PAPER_DENSITIES
@@ -15,5 +15,4 @@ __all__ = [
     "Needs",
     "SharedNeighborDensity",
     "density_of",
-    "points_of",
 ]

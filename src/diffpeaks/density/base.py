@@ -7,19 +7,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.sklearn_parts import Interval, transactional_fit
-from diffpeaks._base.validation import check_given, check_n_neighbors, check_radius
+from diffpeaks._base.validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import (
     ApproximateSearch,
     GivenGraph,
+    PointsEstimator,
     PointSet,
     check_features,
-    graph_from_tables,
-    searchable,
 )
 from diffpeaks.progress import loop_stage
 
@@ -46,61 +44,15 @@ class Needs(NamedTuple):
     radius: float | None = None
 
 
-def points_of(estimator: Any, X: Any) -> PointSet | GivenGraph:
-    """X as the estimator's parameters say: metric, search, threads."""
-    X = validated(estimator, X, reset=True)
-    return searchable(
-        X,
-        "euclidean" if estimator.metric is None else estimator.metric,
-        "auto" if estimator.search is None else estimator.search,
-        estimator.n_jobs,
-        estimator.metric_params,
-    )
-
-
-def with_input_tags(tags: Any, metric: Any) -> Any:
-    """Sparse input is welcome; distances are pairwise and not negative."""
-    tags.input_tags.sparse = True
-    tags.input_tags.pairwise = tags.input_tags.positive_only = (
-        isinstance(metric, str) and metric == "precomputed"
-    )
-    return tags
-
-
-def validated(estimator: Any, X: Any, reset: bool) -> Any:
-    """X with its shape, dtype and feature names checked; NaN and infinity are named elsewhere."""
-    if isinstance(X, tuple):
-        X = graph_from_tables(X)
-    if isinstance(X, NeighborGraph):
-        if not reset:
-            raise ValueError(
-                "X is a graph among its own samples, which says nothing about those of the fit; give new "
-                "samples as rows of features, or with metric='precomputed' of distances to all fitted samples"
-            )
-        estimator.n_features_in_ = X.n_samples
-        vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a table
-        return X
-    check_given(X)
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_all_finite=False,
-    )
-
-
 def new_samples(estimator: Any, density: GraphDensity, X: Any) -> Any:
     """New samples for an estimator that was fitted with that density, checked."""
     density._points.searched()  # refuses where there are no points to compare with
-    X = validated(estimator, X, reset=False)
+    X = estimator._validated(X, reset=False)
     check_features(X, density.metric)
     return X
 
 
-class GraphDensity(BaseEstimator):
+class GraphDensity(PointsEstimator):
     """A density that is computed from a neighbour graph.
 
     A subclass says which graph it needs, and computes the density from it. Both steps are separate
@@ -109,18 +61,15 @@ class GraphDensity(BaseEstimator):
 
     known_at_new_samples = True
     knows_weights = False  # whether a sample may stand for several
+    tie_break: NDArray[np.float64] | None = None  # a second key that orders samples of equal density
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         """The neighbours asked for, with "auto" settled on these points."""
         raise NotImplementedError
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        """The density of each sample; the graph holds at least what `needs` asks for."""
+        """The density of each sample; the graph is the one that `needs` asks for."""
         raise NotImplementedError
-
-    def tie_break(self) -> NDArray[np.float64] | None:
-        """A second key that orders samples of equal density, if the density has one."""
-        return None
 
     @transactional_fit
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -133,7 +82,7 @@ class GraphDensity(BaseEstimator):
             copied: do not change it in place while the fit is in use.
         y : ignored
         """
-        points = points_of(self, X)
+        points = self._points_of(X)
         needs = self.needs(points)
         graph = points.graph(*needs)
         with loop_stage("density", points.n_samples):
@@ -171,9 +120,6 @@ class GraphDensity(BaseEstimator):
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
         raise NotImplementedError
 
-    def __sklearn_tags__(self) -> Any:
-        return with_input_tags(super().__sklearn_tags__(), self.metric)
-
 
 def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
     """What a clusterer was given as density, or else the default, not fitted, with its metric and search.
@@ -196,7 +142,10 @@ def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
 
 
 def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
-    """One search serves both, so that the density must leave its settings open or have the same."""
+    """One search serves both, so that the density must leave its settings open or have the same.
+
+    Threads are those of the search.
+    """
     for name in ("metric", "metric_params", "search"):
         own, theirs = getattr(density, name), getattr(clusterer, name)
         if own is None:

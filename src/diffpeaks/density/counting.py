@@ -131,7 +131,8 @@ class LocalContrast(GraphDensity):
         nearest = graph.nearest(needs.n_neighbors)
         return _exceeded(nearest.indptr, nearest.indices, self.naive_density_, self.naive_density_)
 
-    def tie_break(self) -> NDArray[np.float64]:
+    @property
+    def tie_break(self) -> NDArray[np.float64]:  # type: ignore[override]
         return self.naive_density_
 
     def keys_at(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -24,13 +24,11 @@ from diffpeaks.density.walk import (
     Bandwidth,
     Kernel,
     Walk,
-    bandwidth_of,
     diffuse,
-    local_bandwidth,
     row_weights,
     self_tuning_bandwidth,
-    starting_mass,
     walk_on,
+    walked_density,
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import RaggedRows
@@ -145,18 +143,17 @@ class KernelDiffusion(GraphDensity):
         return Needs(radius=radius)
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        if needs.radius is None:
-            reached = graph.nearest(needs.n_neighbors)
-        else:
-            reached = graph.within(needs.radius)
-            reached.check_symmetric()
-        self._bandwidth = self._settled_bandwidth(graph, reached, needs)
+        self._reached, bandwidth = graph, self.bandwidth
+        if needs.radius is not None:
+            self._reached = graph.within(needs.radius)
+            self._reached.check_symmetric()
+            if bandwidth == "local":
+                bandwidth = self_tuning_bandwidth(graph, needs.n_neighbors)
+        self._fitted_kernel, self._fitted_teleport = self.kernel, self.teleport
+        walk = self._walk_by(bandwidth)
+        self._bandwidth, self._volume = walk.bandwidth, _checked_volume(walk.volume)
         with np.errstate(over="ignore"):  # for the reader alone; the weights use lengths
             self.bandwidth_ = np.square(self._bandwidth.origin)
-        self._fitted_kernel, self._fitted_teleport = self.kernel, self.teleport
-        self._reached = reached
-        walk = self.walk()
-        self._volume = _checked_volume(walk.volume)
         if np.isfinite(self.steps):
             return self._after_steps(walk)
         if self.start_power:
@@ -177,25 +174,21 @@ class KernelDiffusion(GraphDensity):
 
     def walk(self) -> Walk:
         """The walk of the fitted kernel; a heavy neighbour counts as often as it weighs."""
+        return self._walk_by(self._bandwidth)
+
+    def _walk_by(self, bandwidth: Bandwidth | float | str) -> Walk:
         # a limit turns on the smallest weights; after some steps they are nothing beside a point's own
         dtype = self._reached.distances.dtype if np.isfinite(self.steps) else np.float64
-        how = self._fitted_kernel, self._bandwidth, self._weights, dtype, self.n_jobs
+        how = self._fitted_kernel, bandwidth, self._weights, dtype, self._points.n_threads
         return walk_on(self._reached, *how)
 
-    def _settled_bandwidth(self, graph: NeighborGraph, reached: NeighborGraph, needs: Needs) -> Bandwidth:
-        if self.bandwidth != "local" or callable(self.kernel):
-            return Bandwidth(1.0) if callable(self.kernel) else bandwidth_of(reached, self.bandwidth)
-        if needs.radius is None:
-            return local_bandwidth(reached)
-        return self_tuning_bandwidth(graph, needs.n_neighbors)
-
     def _after_steps(self, walk: Walk) -> NDArray[np.float64]:
-        start = starting_mass(walk.graph, self.start_power / self._points.distance_power, self._weights)
-        mass, self._previous = diffuse(walk, start, int(self.steps), self.teleport, self._weights)
+        how = self.teleport, self.start_power / self._points.distance_power, self._weights
+        density, self._previous = walked_density(walk, int(self.steps), *how)
         self._residual: float | None = None
         self.n_closed_classes_: int | None = None
         self.transient_share_: float | None = None
-        return mass if self._weights is None else mass / self._weights
+        return density
 
     def _in_the_limit(self, walk: Walk, reversible: bool) -> NDArray[np.float64]:
         end = reversible_limit(walk) if reversible else limit(walk.transition, self.teleport)
@@ -212,7 +205,7 @@ class KernelDiffusion(GraphDensity):
         owners = np.repeat(np.arange(X.shape[0]), np.diff(found.indptr))
         bandwidth = self._bandwidth_towards(points, X)
         reversed_ = Bandwidth(bandwidth.target, bandwidth.origin)  # rows are new samples, not origins
-        weights, _ = row_weights(found, self._fitted_kernel, reversed_, n_jobs=self.n_jobs)
+        weights, _ = row_weights(found, self._fitted_kernel, reversed_, n_threads=points.n_threads)
         arriving = weights * (self._previous / self._volume)[found.indices]
         density: NDArray[Any] = np.bincount(owners, arriving, minlength=X.shape[0])
         return (1 - self._fitted_teleport) * density + self._fitted_teleport

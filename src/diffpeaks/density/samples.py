@@ -1,4 +1,4 @@
-"""Samples as the density sees them: duplicates as one, moved towards their neighbours.
+"""Samples as the density sees them: duplicates as one, and moved, unless some of them are strangers.
 
 Those that coincide are one point, as heavy as they are together. Noise in many dimensions hides hills.
 In m dimensions the mean of k neighbours is off by about 1 / sqrt(k) of their reach, while they lie k^(-1/m)
@@ -6,106 +6,34 @@ of it apart. In the plane the two are alike, and means would only make clumps. I
 are nearly as far as their reach, most of that is noise, and their mean has far less of it. Some samples are
 among the nearest of very many others there, so that mutual neighbours count alone. Others are nobody's, and
 would stay where noise has put them: who has hardly any mutual neighbours moves towards the nearest.
+
+Among faces a sample far from all others is a person seen once, among cells it is a poor measurement of a
+common type. The distances to nearest neighbours tell which. Strangers are about as far as random pairs are,
+hardly ever farther, and make a peak of their own in the histogram. Outliers are the tail of one peak.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_n_neighbors, check_sample_weight
-from diffpeaks._native import move_self_first, shift_towards, sort_rows
+from diffpeaks._base.validation import check_sample_weight
+from diffpeaks._native import shift_towards
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
-from diffpeaks.graph.rows import offsets
-from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.euclidean import squared_norms
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe
 
 if TYPE_CHECKING:
     from diffpeaks._native import Graph
 
+_N_BINS = 20  # of the histogram of distances, from zero to that of random pairs
 _ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ by less are one
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctSamples:
-    """The distinct ones of some samples, and how to come back from them to all.
-
-    Attributes
-    ----------
-    points : PointSet or GivenGraph
-        One point for each distinct sample.
-    weights : array of shape (n_distinct,) or None
-        What the samples at each point weigh together, in units of the mean over points; None where each
-        sample is distinct and all weigh the same.
-    first : array of shape (n_distinct,) or None
-        The first sample at each point; None where each sample is distinct.
-    number : array of shape (n_samples,) or None
-        The point of each sample, likewise.
-    reach : array of shape (n_distinct,) or None
-        How far the last neighbour of each point was before points were moved; None where they were not.
-    """
-
-    points: PointSet | GivenGraph
-    weights: NDArray[np.float64] | None = None
-    first: NDArray[np.int32] | None = None
-    number: NDArray[np.int32] | None = None
-    reach: NDArray[Any] | None = None
-
-    @property
-    def n_samples(self) -> int:
-        return self.points.n_samples if self.number is None else len(self.number)
-
-    def n_neighbors(self, asked: int | str, recipe: Recipe) -> int | None:
-        """Resolve `n_neighbors`, at most the number of distinct samples; None stands for whole rows."""
-        if isinstance(asked, str):
-            is_graph = isinstance(self.points, GivenGraph)
-            return None if is_graph else recipe.n_neighbors(self.points.n_samples)
-        return min(check_n_neighbors(asked, self.n_samples), self.points.n_samples)
-
-    def all_points(self) -> Any:
-        """A point for each sample, where the distinct one is."""
-        points: Any = self.points
-        return points if self.number is None else points.restricted(self.number)
-
-    def of_samples(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of points as values of the samples there."""
-        return values if self.number is None else values[self.number]
-
-    def of_first(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Of values of samples, those of the first sample at each point."""
-        return values if self.first is None else values[self.first]
-
-    def graph_of_samples(self, graph: NeighborGraph) -> NeighborGraph:
-        """A graph of points as one of samples.
-
-        The first sample at a point has the point's row. The others have it too, with the first one in it,
-        so that whatever leads to the point leads to that one.
-        """
-        if self.first is None or self.number is None:
-            return graph
-        is_copy = np.ones(len(self.number), bool)
-        is_copy[self.first] = False
-        lengths = graph.degrees[self.number] + is_copy
-        indptr = offsets(lengths)
-        # a copy's row is itself, then all of the point's row, which begins with the first sample there
-        skipped = indptr[:-1] + is_copy
-        source = np.arange(indptr[-1]) + np.repeat(graph.indptr[self.number] - skipped, lengths)
-        own = indptr[:-1][is_copy]
-        source[own] = 0
-        indices, distances = self.first[graph.indices[source]], graph.distances[source]
-        indices[own], distances[own] = np.flatnonzero(is_copy), 0
-        threads = self.points.n_threads
-        sort_rows(indptr, indices, distances, threads)  # other points may be as near as zero
-        move_self_first(indptr, indices, distances, threads)
-        # of its nearest samples a row now holds but itself for certain
-        return graph.with_rows(indptr, indices, distances)
 
 
 def distinct_samples(
@@ -171,28 +99,50 @@ class Smoothing:
         pull = self.kept, self.n_filled, points.distance_power == 2
         shift_towards(queries, rows, own_first, targets, pull, moved, points.n_threads)
         if self.radius is not None:
-            lengths = np.sqrt(squared_norms(moved))
+            lengths = _lengths(moved)
             has_length = lengths > 0  # a new sample may have none
             moved[has_length] *= (self.radius / lengths[has_length])[:, None]
         return moved
 
 
-def smoothed(
-    distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe = DEFAULT
-) -> tuple[DistinctSamples, Smoothing | None]:
-    """The samples after they were moved, and how; None where they stay, in about two dimensions.
+class Smoothed(NamedTuple):
+    """Samples where the density sees them: moved, or as they were where `smoothing` is None, and why."""
 
-    The graph is that of their points, which must be such that have means (`points.can_move`).
+    distinct: DistinctSamples
+    isolation: Isolation
+    smoothing: Smoothing | None
+
+
+def smoothed(
+    distinct: DistinctSamples,
+    graph: NeighborGraph,
+    dimension: float,
+    recipe: Recipe = DEFAULT,
+    seed: int = 0,
+    strangers_too: bool = False,
+) -> Smoothed:
+    """Samples after they were moved; they stay in about two dimensions, and where some are strangers.
+
+    The graph is that of their points, which must be such that have means (`points.can_move`), and the
+    dimension that of the graph.
     """
     points = distinct.points
-    if isinstance(points, GivenGraph) or int(graph.n_neighbors or 0) < FEWEST_NEIGHBORS:
-        return distinct, None
-    found = _smoothing_for(points, graph, recipe)
-    if found.dimension < recipe.flat_dimension:
-        return distinct, None
+    typical = points.typical_distance(seed)
+    isolation = isolation_of(points, graph, typical, recipe)
+    n_neighbors = int(graph.n_neighbors or 0)
+    is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
+    if isinstance(points, GivenGraph) or is_flat or (isolation.are_strangers and not strangers_too):
+        return Smoothed(distinct, isolation, None)
     table, reach = np.ascontiguousarray(points.space.points), graph.reach
-    moved = found.moved(table, graph, points, distinct.weights, reach, own_first=True)
-    return replace(distinct, points=points.moved(moved), reach=reach), found
+    smoothing = Smoothing(
+        recipe.share_kept(n_neighbors, dimension),
+        dimension,
+        n_neighbors,
+        min(recipe.fewest, n_neighbors - 1),
+        _common_length(table, typical ** (1 / points.distance_power)),
+    )
+    moved = smoothing.moved(table, graph, points, distinct.weights, reach, own_first=True)
+    return Smoothed(replace(distinct, points=points.moved(moved), reach=reach), isolation, smoothing)
 
 
 def smoothed_samples(
@@ -218,21 +168,106 @@ def smoothed_samples(
     return found
 
 
-def _smoothing_for(points: PointSet, graph: NeighborGraph, recipe: Recipe) -> Smoothing:
-    n_neighbors = int(graph.n_neighbors or 0)
-    dimension = graph.intrinsic_dimension(points.distance_power, points.n_jobs)
-    typical = points.typical_distance() ** (1 / points.distance_power)
-    return Smoothing(
-        recipe.share_kept(n_neighbors, dimension),
-        dimension,
-        n_neighbors,
-        min(recipe.fewest, n_neighbors - 1),
-        _common_length(points.space.points, typical),
-    )
-
-
 def _common_length(table: NDArray[Any], typical: float) -> float | None:
     """The length of all vectors, if they hardly differ in it beside the length between two."""
-    lengths = np.sqrt(squared_norms(table))
+    lengths = _lengths(table)
     longest, shortest = float(lengths.max()), float(lengths.min())
     return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * typical else None
+
+
+def _lengths(table: NDArray[Any]) -> NDArray[np.float64]:
+    return np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """What samples are that lie far from all others, and why.
+
+    Attributes
+    ----------
+    kind : {"none", "strangers", "outliers", "unknown"}
+        "none" where hardly any sample is far. "unknown" where nearly all are, since distances have
+        concentrated, or where the distance of random pairs is not known.
+    far_share : float
+        Samples whose nearest neighbour is at least `link_share` of the length of random pairs away.
+    beyond_share : float
+        Those of them whose nearest neighbour is farther than random pairs are.
+    peak_to_valley : float
+        How high the lower one of the peaks of near and of far samples is in the histogram, in units of the
+        valley between them.
+    max_link : float
+        What a link must stay below: among strangers a share of the distance of random pairs.
+    is_given : bool
+        Whether the recipe says what they are, and not the distances.
+    """
+
+    kind: str
+    far_share: float = 0.0
+    beyond_share: float = 0.0
+    peak_to_valley: float = 0.0
+    max_link: float = np.inf
+    is_given: bool = False
+
+    @property
+    def are_strangers(self) -> bool:
+        return self.kind == "strangers"
+
+    def __str__(self) -> str:
+        if self.is_given:
+            return f"samples far from all others are taken for {self.kind}, as the recipe says"
+        if self.kind == "unknown":
+            return "distances do not tell which samples are far from all others"
+        if self.kind == "none":
+            return "hardly any sample is far from all others"
+        if self.are_strangers:
+            valley = f"a valley {self.peak_to_valley:.1f} times lower than either side"
+            return f"{self.far_share:.1%} of the samples are strangers: {valley} parts them from the others"
+        beyond = f"{self.beyond_share:.0%} of them are farther from all than random pairs are"
+        why = beyond if self.beyond_share else "no valley parts them from the others"
+        return f"{self.far_share:.1%} of the samples are far, and outliers: {why}"
+
+
+def isolation_of(
+    points: PointSet | GivenGraph,
+    graph: NeighborGraph,
+    typical: float,
+    recipe: Recipe = DEFAULT,
+) -> Isolation:
+    """What far samples are, by a graph of the points and the `typical` distance of random pairs."""
+    if typical == np.inf and recipe.isolated == "strangers":
+        raise ValueError(
+            "isolated='strangers' asks for the distance of random pairs, which a precomputed graph does not "
+            "tell; give max_link, or use isolated='auto'"
+        )
+    if not 0 < typical < np.inf:
+        return Isolation("unknown")
+    begin, end = graph.indptr[:-1], graph.indptr[1:]
+    nearest = begin[end - begin > 1] + 1  # rows begin with the sample itself
+    ratio = graph.distances[nearest].astype(np.float64) / typical
+    found = isolation_by(ratio ** (1 / points.distance_power), recipe)
+    kind = found.kind if recipe.isolated == "auto" else recipe.isolated
+    max_link = recipe.link_share**points.distance_power * typical if kind == "strangers" else np.inf
+    return replace(found, kind=kind, max_link=max_link, is_given=recipe.isolated != "auto")
+
+
+def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isolation:
+    """What far samples are, by the lengths to nearest neighbours in units of that of random pairs."""
+    far = lengths >= recipe.link_share
+    far_share = float(np.mean(far)) if len(far) else 0.0
+    if far_share > 1 - recipe.few:
+        return Isolation("unknown", far_share)
+    if far_share < recipe.few:
+        return Isolation("none", far_share)
+    beyond_share = float(np.mean(lengths[far] >= 1))
+    height = _peak_to_valley(lengths, recipe.link_share)
+    two_peaks = height >= recipe.valley and beyond_share < recipe.few
+    return Isolation("strangers" if two_peaks else "outliers", far_share, beyond_share, height)
+
+
+def _peak_to_valley(lengths: NDArray[np.float64], border: float) -> float:
+    """The lower one of the highest peaks on both sides of the border, in units of the valley between them."""
+    counts, edges = np.histogram(lengths, _N_BINS, (0.0, 1.0))
+    heights = np.convolve(counts, [0.25, 0.5, 0.25], "same")
+    first_far = int(np.searchsorted(edges[:-1], border - 0.5 / _N_BINS))
+    near, far = int(np.argmax(heights[:first_far])), first_far + int(np.argmax(heights[first_far:]))
+    return float(min(heights[near], heights[far]) / max(heights[near : far + 1].min(), 0.5))

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions
-from diffpeaks._base.validation import n_threads
 from diffpeaks._native import shared_counts
 from diffpeaks.density.base import (
     N_NEIGHBORS,
@@ -85,11 +84,10 @@ class SharedNeighborDensity(GraphDensity):
         return Needs(settled_n_neighbors(self.n_neighbors, points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        lists = graph.nearest(needs.n_neighbors)
-        self.min_shared_ = _settled_min_shared(self.min_shared, lists)
-        self._lists = lists
-        density = np.empty(lists.n_samples)
-        shared_counts(lists, self.min_shared_, density, n_threads(self.n_jobs))
+        self.min_shared_ = _settled_min_shared(self.min_shared, graph)
+        self._lists = graph
+        density = np.empty(graph.n_samples)
+        shared_counts(graph, self.min_shared_, density, self._points.n_threads)
         return density
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:

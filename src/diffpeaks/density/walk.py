@@ -17,7 +17,6 @@ from diffpeaks._base.validation import check_positive, n_threads
 from diffpeaks._native import n_parts_of, send_mass, weigh_rows
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.progress import stage
 
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
 
@@ -36,12 +35,16 @@ class Bandwidth(NamedTuple):
 
 
 def bandwidth_of(graph: NeighborGraph, bandwidth: Any) -> Bandwidth:
-    """One bandwidth for all points: a number as it is, "median" from the graph.
+    """A bandwidth as it is, a number for all points, or by name, "median" or "local", from the graph.
 
     "median" is the median squared distance between neighbours that do not coincide.
     """
+    if isinstance(bandwidth, Bandwidth):
+        return bandwidth
     if not isinstance(bandwidth, str):
         return Bandwidth(float(np.sqrt(check_positive("bandwidth", bandwidth))))
+    if bandwidth == "local":
+        return local_bandwidth(graph)
     if bandwidth != "median":
         raise ValueError(f"bandwidth={bandwidth!r} is unknown; use a number, 'median' or 'local'")
     apart = graph.distances[graph.distances > 0]
@@ -75,13 +78,16 @@ class Walk:
         1 for a point and its duplicates, times the mass of the entry's point.
     volume : array of shape (n_samples,)
         The volume d(x) of each point: the sum of its weights.
-    n_jobs : as it was given
+    bandwidth : Bandwidth
+    n_threads : int
+        Of the steps; they do not depend on it.
     """
 
     graph: NeighborGraph
     weights: NDArray[Any]
     volume: NDArray[np.float64]
-    n_jobs: int | None = None
+    bandwidth: Bandwidth
+    n_threads: int = 1
 
     @property
     def transition(self) -> sp.csr_array:
@@ -92,18 +98,18 @@ class Walk:
 def walk_on(
     graph: NeighborGraph,
     kernel: Kernel = "gaussian",
-    bandwidth: Bandwidth | float = 1.0,
+    bandwidth: Bandwidth | float | str = 1.0,
     masses: NDArray[np.float64] | None = None,
     dtype: Any = np.float64,
-    n_jobs: int | None = None,
+    n_threads: int = 1,
 ) -> Walk:
     """The walk of a kernel along the rows of a graph; a point of some mass counts as often.
 
     A callable gets distances, and the bandwidth is its own affair. Weights are kept in `dtype`.
     """
-    if not isinstance(bandwidth, Bandwidth):
-        bandwidth = bandwidth_of(graph, bandwidth)
-    return Walk(graph, *row_weights(graph, kernel, bandwidth, masses, dtype, n_jobs), n_jobs)
+    found = bandwidth_of(graph, 1.0 if callable(kernel) else bandwidth)
+    weights, volume = row_weights(graph, kernel, found, masses, dtype, n_threads)
+    return Walk(graph, weights, volume, found, n_threads)
 
 
 def row_weights(
@@ -112,7 +118,7 @@ def row_weights(
     bandwidth: Bandwidth,
     masses: NDArray[np.float64] | None = None,
     dtype: Any = np.float64,
-    n_jobs: int | None = None,
+    n_threads: int = 1,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The weights of the entries of rows, and their sums; origins are rows, targets are indices."""
     n_rows = len(rows.indptr) - 1
@@ -125,7 +131,7 @@ def row_weights(
     weights, volume = np.empty(len(rows.distances), dtype), np.empty(n_rows)
     origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
     heavy = _ONE if masses is None else masses
-    weigh_rows(rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads(n_jobs))
+    weigh_rows(rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads)
     return weights, volume
 
 
@@ -153,14 +159,31 @@ def weight_blocks(
     graph: NeighborGraph, kernel: Kernel, bandwidth: Bandwidth
 ) -> Iterator[tuple[slice, slice, NDArray[np.int64], NDArray[np.float64]]]:
     """The rows and entries of each block of the graph, the row of each entry, and its weight."""
+    threads = n_threads(None)
     for rows, entries in graph.blocks():
         lengths = np.diff(graph.indptr[rows.start : rows.stop + 1])
         owners = np.repeat(np.arange(rows.start, rows.stop), lengths)
         indptr = graph.indptr[rows.start : rows.stop + 1] - entries.start
         origin = bandwidth.origin[rows] if isinstance(bandwidth.origin, np.ndarray) else bandwidth.origin
         block = RaggedRows(indptr, graph.indices[entries], graph.distances[entries])
-        weights, _ = row_weights(block, kernel, Bandwidth(origin, bandwidth.target))
+        weights, _ = row_weights(block, kernel, Bandwidth(origin, bandwidth.target), n_threads=threads)
         yield rows, entries, owners, weights
+
+
+def walked_density(
+    walk: Walk,
+    steps: int,
+    teleport: float = 0.0,
+    start_power: float = 0.0,
+    masses: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The density after some steps from a start that is denser where the reach is short, and the mass before.
+
+    That mass is the one that the last step set out from.
+    """
+    start = starting_mass(walk.graph, start_power, masses)
+    mass, before = diffuse(walk, start, steps, teleport, masses)
+    return mass if masses is None else mass / masses, before
 
 
 def starting_mass(
@@ -200,12 +223,10 @@ def diffuse(
     start = np.ones(n_samples) if masses is None else masses
     before = after = start if mass is None else mass
     sums = np.empty(n_parts_of(n_samples) * n_samples)
-    with stage("steps", steps) as done:
-        for _ in range(steps):
-            before, after = after, np.empty(n_samples)
-            sent = before / walk.volume
-            send_mass(graph, walk.weights, sent, sums, after, n_threads(walk.n_jobs))
-            if teleport:
-                after = (1 - teleport) * after + teleport * after.mean() * start
-            done(1)
+    for step in range(steps):
+        before, after = after, np.empty(n_samples)
+        sent, part = before / walk.volume, (step / steps, (step + 1) / steps)
+        send_mass(graph, walk.weights, sent, sums, after, part, walk.n_threads)
+        if teleport:
+            after = (1 - teleport) * after + teleport * after.mean() * start
     return after, before

@@ -93,7 +93,7 @@ class Scene:
     @classmethod
     def of(cls, model: DensityPeaks, on_map: NDArray[Any], most: int = MOST_DRAWN) -> Self:
         rank, density = model.forest_.rank, model.density_
-        delta = denser_neighbors(model.graph_, rank)[1]
+        delta = denser_neighbors(model.graph_, rank, model._landscape.n_threads)[1]
         roots = np.flatnonzero(model.forest_.parent == NO_POINT)
         likely = np.argsort(-np.where(np.isfinite(delta), density * delta, np.inf), kind="stable")
         drawn = drawn_samples([model.peak_indices_, roots, likely], rank, most)

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT, NOISE
-from diffpeaks._base.validation import n_threads
 from diffpeaks._native import JoiningHills, first_denser, follow_links, merge_hills, short_links
-from diffpeaks.density.samples import DistinctSamples
 from diffpeaks.density.walk import Walk
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.recipes import DEFAULT, LinkShares
 
 
@@ -65,7 +63,7 @@ def peak_forest(
     *,
     order: NDArray[np.int32] | None = None,
     max_link: float = np.inf,
-    n_jobs: int | None = None,
+    n_threads: int = 1,
 ) -> PeakForest:
     """Link each sample to its nearest denser neighbour and flood the hills.
 
@@ -75,34 +73,34 @@ def peak_forest(
     """
     order = density_order(density) if order is None else order
     rank = rank_of(order)
-    parent, delta = denser_neighbors(graph, rank, n_jobs)
+    parent, delta = denser_neighbors(graph, rank, n_threads)
     too_long = delta >= max_link
     parent[too_long], delta[too_long] = NO_POINT, np.inf
     saddle, crossing = np.empty_like(parent), np.empty_like(parent)
-    merge_hills(graph, float(max_link), order, parent, saddle, crossing, n_threads(n_jobs))
+    merge_hills(graph, float(max_link), order, parent, saddle, crossing, n_threads)
     prominence = prominence_of(density, parent, saddle)
     return PeakForest(parent, delta, prominence, saddle, crossing, rank, hills_of(parent))
 
 
 def denser_neighbors(
-    graph: NeighborGraph, rank: NDArray[np.int32], n_jobs: int | None = None
+    graph: NeighborGraph, rank: NDArray[np.int32], n_threads: int = 1
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The nearest denser sample in each row and the distance to it; NO_POINT and infinity without one."""
-    position = np.empty(graph.n_samples, np.int64)
-    first_denser(graph, rank, position, n_threads(n_jobs))
+    position = np.empty(len(rank), np.int64)
+    first_denser(graph, rank, position, n_threads)
     # rows are sorted, so that the first denser neighbour is the nearest
     linked = position >= 0
     parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
     return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
 
 
-def hill_links(graph: NeighborGraph, shares: LinkShares, n_jobs: int | None = None) -> NeighborGraph:
+def hill_links(graph: NeighborGraph, shares: LinkShares, n_threads: int = 1) -> NeighborGraph:
     """The nearest share of each row, and within the mutual share the neighbours that are as near to it."""
     if shares.nearest >= 1:
         return graph
     nearest, within = shares.counts(graph.degrees)
     reach = graph.distances[graph.indptr[:-1] + within - 1]
-    return graph.with_rows(*short_links(graph, nearest, within, reach, n_threads(n_jobs)))
+    return graph.with_rows(*short_links(graph, nearest, within, reach, n_threads))
 
 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:
@@ -192,9 +190,8 @@ def weighed_by_flow(
     hills = JoiningHills(forest.rank[tops], hill[order], _log_of(density[order]))
     sent_by_weight = (1.0 if distinct.weights is None else distinct.weights) / walk.volume
     of_points = hill if distinct.first is None else hill[distinct.first]
-    threads = n_threads(walk.n_jobs)
-    hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points, threads)
-    hills.open_passes(links, max_link, forest.rank, threads)
+    hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points, walk.n_threads)
+    hills.open_passes(links, max_link, forest.rank, walk.n_threads)
     joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
     saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
     saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody

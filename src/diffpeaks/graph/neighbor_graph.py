@@ -245,11 +245,7 @@ class NeighborGraph:
         Rows of fewer than four neighbours, the point itself counted, do not count. Distances are lengths to
         the power `distance_power`.
         """
-        spreads = np.empty(self.n_samples)
-        row_spreads(self, FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, spreads, n_threads(n_jobs))
-        spread = float(spreads.sum()) / distance_power
-        n_ratios = int(np.maximum(self.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
-        return n_ratios / spread if spread > 0 else np.inf
+        return intrinsic_dimension(self, distance_power, n_threads(n_jobs))
 
     def check_symmetric(self) -> None:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""
@@ -266,6 +262,15 @@ class NeighborGraph:
     def to_scipy(self) -> sp.csr_array:
         """A new sparse matrix of distances with explicit zeros, as scikit-learn's `precomputed` takes it."""
         return csr(self, self.distances).copy()
+
+
+def intrinsic_dimension(graph: NeighborGraph, distance_power: int, n_threads: int) -> float:
+    """`NeighborGraph.intrinsic_dimension`, on that many threads."""
+    spreads = np.empty(graph.n_samples)
+    row_spreads(graph, FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, spreads, n_threads)
+    spread = float(spreads.sum()) / distance_power
+    n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
+    return n_ratios / spread if spread > 0 else np.inf
 
 
 def freeze(value: Any) -> None:

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_array
-
-from diffpeaks._base.validation import check_given, check_memory_limit, n_threads
+from diffpeaks._base.validation import check_memory_limit, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
-from diffpeaks.neighbors.choice import check_features, check_points, is_precomputed, searchable, space_of
+from diffpeaks.neighbors.duplicates import DistinctSamples
 from diffpeaks.neighbors.given_graph import GivenGraph
 from diffpeaks.neighbors.index import graph_from_index
+from diffpeaks.neighbors.inputs import (
+    PointsEstimator,
+    as_floats,
+    check_features,
+    check_points,
+    is_precomputed,
+    searchable,
+    space_of,
+)
 from diffpeaks.neighbors.points import PointSet
-from diffpeaks.neighbors.precomputed import graph_from_tables
 from diffpeaks.progress import Callback, reported
 
 __all__ = [
     "ApproximateSearch",
+    "DistinctSamples",
     "GivenGraph",
     "PointSet",
+    "PointsEstimator",
     "check_features",
-    "graph_from_tables",
     "neighbor_graph",
     "searchable",
 ]
@@ -88,7 +94,7 @@ def neighbor_graph(
     [0, 1, 1, 0, 2, 1]
     """
     with reported(verbose, callback):
-        X = _checked(X)
+        X = as_floats(X)
         if not isinstance(search, (str, ApproximateSearch)):
             _check_takes_index(search, metric, memory_limit)
             check_points(X, metric)
@@ -98,18 +104,6 @@ def neighbor_graph(
         if n_neighbors is None and radius is None and isinstance(points, PointSet):
             raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
         return points.graph(n_neighbors, radius)
-
-
-def _checked(X: Any) -> Any:
-    """X as `searchable` takes it: tables of neighbours as a graph, anything else as floats."""
-    if isinstance(X, tuple):
-        X = graph_from_tables(X)
-    if isinstance(X, NeighborGraph):
-        return X
-    check_given(X)
-    return check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
-    )
 
 
 def _check_takes_index(index: Any, metric: Any, memory_limit: int | None) -> None:

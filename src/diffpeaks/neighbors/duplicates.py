@@ -1,17 +1,24 @@
-"""Points that coincide, so that duplicates are searched once."""
+"""Points that coincide: they are searched once, and may count as one sample of their weight."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._native import first_equal, sort_rows
+from diffpeaks._base.validation import check_n_neighbors
+from diffpeaks._native import first_equal, move_self_first, sort_rows
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.ragged_rows import first_of_rows
+
+if TYPE_CHECKING:
+    from diffpeaks.neighbors.given_graph import GivenGraph
+    from diffpeaks.neighbors.points import PointSet
 
 _BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
 
@@ -137,6 +144,78 @@ class Duplicates:
                 values[block][shared] = new.reshape(-1, n_neighbors)
         indptr = np.arange(n_rows + 1, dtype=np.int64) * n_neighbors
         return RaggedRows(indptr, found[0].ravel(), found[1].ravel())
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctSamples:
+    """The distinct ones of some samples, and how to come back from them to all.
+
+    Attributes
+    ----------
+    points : PointSet or GivenGraph
+        One point for each distinct sample.
+    weights : array of shape (n_distinct,) or None
+        What the samples at each point weigh together, in units of the mean over points; None where each
+        sample is distinct and all weigh the same.
+    first : array of shape (n_distinct,) or None
+        The first sample at each point; None where each sample is distinct.
+    number : array of shape (n_samples,) or None
+        The point of each sample, likewise.
+    reach : array of shape (n_distinct,) or None
+        How far the last neighbour of each point was before points were moved; None where they were not.
+    """
+
+    points: PointSet | GivenGraph
+    weights: NDArray[np.float64] | None = None
+    first: NDArray[np.int32] | None = None
+    number: NDArray[np.int32] | None = None
+    reach: NDArray[Any] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        return self.points.n_samples if self.number is None else len(self.number)
+
+    def n_neighbors(self, asked: int) -> int:
+        """So many neighbours as are asked for, or all distinct samples, if these are fewer."""
+        return min(check_n_neighbors(asked, self.n_samples), self.points.n_samples)
+
+    def all_points(self) -> Any:
+        """A point for each sample, where the distinct one is."""
+        points: Any = self.points
+        return points if self.number is None else points.restricted(self.number)
+
+    def of_samples(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of points as values of the samples there."""
+        return values if self.number is None else values[self.number]
+
+    def of_first(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Of values of samples, those of the first sample at each point."""
+        return values if self.first is None else values[self.first]
+
+    def graph_of_samples(self, graph: NeighborGraph) -> NeighborGraph:
+        """A graph of points as one of samples.
+
+        The first sample at a point has the point's row. The others have it too, with the first one in it,
+        so that whatever leads to the point leads to that one.
+        """
+        if self.first is None or self.number is None:
+            return graph
+        is_copy = np.ones(len(self.number), bool)
+        is_copy[self.first] = False
+        lengths = graph.degrees[self.number] + is_copy
+        indptr = offsets(lengths)
+        # a copy's row is itself, then all of the point's row, which begins with the first sample there
+        skipped = indptr[:-1] + is_copy
+        source = np.arange(indptr[-1]) + np.repeat(graph.indptr[self.number] - skipped, lengths)
+        own = indptr[:-1][is_copy]
+        source[own] = 0
+        indices, distances = self.first[graph.indices[source]], graph.distances[source]
+        indices[own], distances[own] = np.flatnonzero(is_copy), 0
+        threads = self.points.n_threads
+        sort_rows(indptr, indices, distances, threads)  # other points may be as near as zero
+        move_self_first(indptr, indices, distances, threads)
+        # of its nearest samples a row now holds but itself for certain
+        return graph.with_rows(indptr, indices, distances)
 
 
 def equal_rows(X: Any, Y: Any) -> NDArray[np.bool_]:

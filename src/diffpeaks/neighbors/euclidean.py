@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_scale, some_of
+from diffpeaks._base.validation import some_of
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, copied_bytes, like
@@ -148,6 +148,19 @@ class EuclideanSpace:
         distances = np.empty(len(rows.indices), self.dtype)
         pair_distances(queries, self.points, rows.indptr, rows.indices, distances, self.measure, n_threads)
         return distances
+
+
+def check_scale(X: Any, dtype: Any) -> Any:
+    """Refuse values whose squares a float of that dtype cannot hold; the dtype in which blocks are safe."""
+    largest = max(float(X.max()), -float(X.min()))  # without a copy of X
+    low, high = (1e-150, 1e153) if dtype == np.float64 else (1e-15, 1e18)
+    high /= np.sqrt(X.shape[1])
+    if largest and not low <= largest <= high:
+        raise ValueError(
+            f"the largest value of X is {largest:.3g} in size; it must lie between {low:g} and {high:.3g}, "
+            "where squares of distances stay in the range of floats; rescale X, for example X / abs(X).max()"
+        )
+    return X.dtype if not largest or 1e-15 <= largest <= 1e15 else np.dtype(np.float64)
 
 
 def _measure(metric: str, dtype: Any) -> Measure:

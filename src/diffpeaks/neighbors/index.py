@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_graph_size, check_n_neighbors, some_of
+from diffpeaks._base.validation import check_list_length, some_of
 from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import freeze
@@ -38,8 +38,7 @@ def graph_from_index(
             "for balls use search='auto'"
         )
     n_samples = X.shape[0]
-    n_neighbors = check_n_neighbors(n_neighbors, n_samples)
-    check_graph_size(n_samples, n_samples * n_neighbors)
+    n_neighbors = check_list_length(n_neighbors, n_samples)
     indices = _proposals(ask, name, X, n_neighbors)
     indptr = np.arange(n_samples + 1, dtype=np.int64) * n_neighbors
     unmeasured = RaggedRows(indptr, indices.ravel(), np.broadcast_to(0.0, indices.size))

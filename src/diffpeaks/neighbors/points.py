@@ -1,26 +1,33 @@
-"""Points that can be searched: what the estimators ask."""
+"""Points that can be searched: what the estimators ask, and which search they get."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
-from diffpeaks._base.validation import check_graph_size, check_n_neighbors, check_radius
+from diffpeaks._base.validation import check_list_length, check_radius
 from diffpeaks._native import move_self_first
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import freeze
 from diffpeaks.graph.rows import RaggedRows
+from diffpeaks.neighbors.brute import BruteSearch
+from diffpeaks.neighbors.cells.approximate import ApproximateSearch
+from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.ragged_rows import with_rows
+from diffpeaks.neighbors.trees import TreeSearch
 from diffpeaks.progress import stage
 
-if TYPE_CHECKING:
-    from diffpeaks.neighbors.choice import Choice
-
+SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "cells": CellSearch, "brute": BruteSearch}
+CHOICES = ("auto", "exact", "approximate", *SEARCHES)
+# Multiplications of all pairs up to which "auto" stays exact: some seconds on two cores. It depends on
+# the data alone, so that the same data get the same graph on every machine.
+AFFORDABLE = 2.0**40
 _FAR_OFF = 1 / 64  # of all points: to sort more neighbours takes longer than to look at all points once
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
@@ -59,8 +66,7 @@ class PointSet:
         if n_neighbors is None and radius is None:
             raise ValueError("a neighbour graph needs n_neighbors, radius, or both")
         if n_neighbors is not None:
-            n_neighbors = check_n_neighbors(n_neighbors, self.n_samples)
-            check_graph_size(self.n_samples, self.n_samples * n_neighbors)
+            n_neighbors = check_list_length(n_neighbors, self.n_samples)
         if radius is None:
             rows = self.search.nearest(self.space.points, int(n_neighbors or 0))
             complete = np.inf if n_neighbors == self.n_samples else 0.0
@@ -163,13 +169,6 @@ class PointSet:
 
     def typical_distance(self, seed: int = 0) -> float:
         """Median distance between two points drawn at random."""
-        return self._drawn_distance(seed) if seed else self._usual_distance
-
-    @cached_property
-    def _usual_distance(self) -> float:
-        return self._drawn_distance(0)
-
-    def _drawn_distance(self, seed: int) -> float:
         random = np.random.RandomState(seed)
         first, second = self._sample(random), self._sample(random)
         distances = self.space.between(first, second)
@@ -193,3 +192,54 @@ class PointSet:
         if self.n_samples <= _SAMPLE:
             return np.arange(self.n_samples)
         return np.sort(random.choice(self.n_samples, _SAMPLE, replace=False))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which search points get: the one that was asked for, or the one that suits their space."""
+
+    asked: Any
+    n_jobs: int | None
+    n_threads: int
+    memory_limit: int | None = None
+    n_neighbors: int = 1  # that are sought at most, where memory is limited
+
+    def points(self, space: Space) -> PointSet:
+        """The points of a space with their search."""
+        return PointSet(space, self.search(space), self)
+
+    def search(self, space: Space) -> Search:
+        make = self._kind(space)
+        if self.memory_limit is None:
+            search: Search = make(space, self.n_threads)
+            return search
+        return limited_search(make, space, self.n_threads, self.memory_limit, self.n_neighbors)
+
+    def _kind(self, space: Space) -> Any:
+        """The class of a search, or an ApproximateSearch, which makes one."""
+        if self.asked in SEARCHES:
+            return SEARCHES[self.asked]
+        exact = _exact(space)
+        if self.asked == "exact" or exact is TreeSearch:  # which finds them all, and sooner
+            return exact
+        if self.asked == "auto":
+            return exact if exact is not CellSearch or _affordable(space) else ApproximateSearch()
+        return ApproximateSearch() if self.asked == "approximate" else self.asked
+
+
+def _exact(space: Space) -> type[Search]:
+    """The fastest exact search."""
+    if space.minkowski_order is not None and prefers_tree(*space.points.shape):
+        return TreeSearch
+    return CellSearch if space.can_join else BruteSearch
+
+
+def prefers_tree(n_samples: int, n_features: int) -> bool:
+    """Whether a tree is faster than products."""
+    # in 11 to 16 dimensions a tree visits most of a small set, but little of a large one that has clusters
+    return n_features <= 10 or (n_features <= 16 and n_samples > 50_000)
+
+
+def _affordable(space: Space) -> bool:
+    n_samples, n_features = space.points.shape
+    return float(n_samples) ** 2 * n_features <= AFFORDABLE

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_distances, check_scale, is_self_rounding
+from diffpeaks._base.validation import check_distances, is_self_rounding
 from diffpeaks._native import pair_distances, sort_rows
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import ROUNDING, Measure, check_representable, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
-from diffpeaks.neighbors.euclidean import squared_norms
+from diffpeaks.neighbors.euclidean import check_scale, squared_norms
 from diffpeaks.neighbors.metric_params import fixed_params
 from diffpeaks.neighbors.ragged_rows import pair_blocks
 

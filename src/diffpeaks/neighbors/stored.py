@@ -6,11 +6,11 @@ from typing import Any
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks.neighbors.cells.approximate import ApproximateCellSearch, ApproximateSearch
-from diffpeaks.neighbors.choice import Choice, space_of
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
-from diffpeaks.neighbors.points import PointSet
+from diffpeaks.neighbors.inputs import check_search, space_of
+from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.neighbors.spaces import MatrixSpace
 
 
@@ -30,6 +30,7 @@ def values_of_points(points: PointSet) -> dict[str, Any]:
 
 def points_of_values(points: Any, metric: str, params: dict[str, Any], search: Any, n_jobs: Any) -> PointSet:
     """Points to which every distance is what it was, to the last bit."""
+    check_search(search)
     space: Space
     if metric == "precomputed":
         space = MatrixSpace(points)

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.cuts import Cut, Isolation, best_peaks_first, select_peaks
+from diffpeaks._base.validation import n_threads
+from diffpeaks.cuts import Cut, best_peaks_first, select_peaks
 from diffpeaks.cuts.noise import (
     Clusters,
     Noise,
@@ -20,7 +21,7 @@ from diffpeaks.cuts.noise import (
     without_halo,
 )
 from diffpeaks.density import GraphDensity, KernelDiffusion
-from diffpeaks.density.samples import DistinctSamples, Smoothing, smoothed_samples
+from diffpeaks.density.samples import Isolation, Smoothing, smoothed_samples
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import (
     PeakForest,
@@ -32,7 +33,7 @@ from diffpeaks.forest.peaks import (
     weighed_by_flow,
 )
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import stage
 from diffpeaks.recipes import Recipe, Settings
 from diffpeaks.results import confidence
@@ -73,6 +74,10 @@ class Landscape:
     n_jobs: int | None = None
 
     @cached_property
+    def n_threads(self) -> int:
+        return n_threads(self.n_jobs)
+
+    @cached_property
     def graph(self) -> NeighborGraph:
         """The graph of the samples."""
         return self.distinct.graph_of_samples(self.estimator.graph_)
@@ -84,12 +89,12 @@ class Landscape:
     @cached_property
     def order(self) -> NDArray[np.int32]:
         """All samples, the densest first."""
-        return density_order(self.density, self.estimator.tie_break())
+        return density_order(self.density, self.estimator.tie_break)
 
     @cached_property
     def links(self) -> NeighborGraph:
         """The graph along which hills are linked."""
-        found = hill_links(self.estimator.graph_, self.settings.links, self.n_jobs)
+        found = hill_links(self.estimator.graph_, self.settings.links, self.n_threads)
         return self.graph if found is self.estimator.graph_ else self.distinct.graph_of_samples(found)
 
     @cached_property
@@ -137,7 +142,7 @@ class Landscape:
         if cut.is_of_all_samples:
             return self.complete_forest
         if replace(cut, min_prominence=self.automatic_cut.min_prominence) == self.automatic_cut:
-            return self._automatic_forest
+            return self.automatic_forest
         return self._weighed_within(cut)
 
     def forest_within(self, max_link: float) -> PeakForest:
@@ -154,7 +159,8 @@ class Landscape:
             return self._forest_along(self.links, np.inf)
 
     @cached_property
-    def _automatic_forest(self) -> PeakForest:
+    def automatic_forest(self) -> PeakForest:
+        """The forest of the automatic cut."""
         return self._weighed_within(self.automatic_cut)
 
     def _weighed_within(self, cut: Cut) -> PeakForest:
@@ -173,7 +179,7 @@ class Landscape:
         return select_peaks(forest, self.density, cut, best_first)
 
     def _forest_along(self, graph: NeighborGraph, max_link: float) -> PeakForest:
-        return peak_forest(graph, self.density, order=self.order, max_link=max_link, n_jobs=self.n_jobs)
+        return peak_forest(graph, self.density, order=self.order, max_link=max_link, n_threads=self.n_threads)
 
     def moved(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """New samples where the density sees them."""
@@ -262,10 +268,13 @@ class Clustering:
 
 
 def clustered(
-    landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest | None = None
+    landscape: Landscape, cut: Cut | None, policy: NoisePolicy, forest: PeakForest | None = None
 ) -> Clustering:
-    """The clusters of a cut; the forest of that cut, where it is known, is not made again."""
-    forest = landscape.forest(cut) if forest is None else forest
+    """The clusters of a cut, None for the automatic one; its forest, where it is known, is not made again."""
+    if cut is None:
+        cut, forest = landscape.automatic_cut, landscape.automatic_forest
+    elif forest is None:
+        forest = landscape.forest(cut)
     with stage("labels"):
         peaks = landscape.peaks(forest, cut)
         found = Clusters(peak_labels(forest, peaks), peaks)

@@ -116,7 +116,9 @@ def _cluster_of(sample: int, labels: NDArray[np.int64], edit: Edit) -> int:
 def _forest_of(members: NDArray[np.int64], model: Any) -> PeakForest:
     """The forest of some samples, numbered from 0, along the links among them."""
     order = np.argsort(model.forest_.rank[members]).astype(np.int32)
-    return peak_forest(_graph_among(members, model._landscape.links), model.density_[members], order=order)
+    landscape = model._landscape
+    links = _graph_among(members, landscape.links)
+    return peak_forest(links, model.density_[members], order=order, n_threads=landscape.n_threads)
 
 
 def _graph_among(members: NDArray[np.int64], graph: NeighborGraph) -> NeighborGraph:

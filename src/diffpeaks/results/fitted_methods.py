@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._base.validation import check_integer
 from diffpeaks.density.base import new_samples
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.results.clustering import Clustering, Landscape
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
@@ -65,6 +66,11 @@ class FittedMethods:
         landscape = self._landscape
         X = new_samples(self, landscape.estimator, X)
         return landscape.estimator.score_samples(landscape.moved(X))
+
+    @property
+    def graph_(self) -> NeighborGraph:
+        """The graph of the samples, as the density sees them."""
+        return self._landscape.graph
 
     @property
     def probabilities_(self) -> NDArray[np.float64]:

@@ -24,8 +24,8 @@ from diffpeaks._base.array_file import (
     to_json,
     write_array_file,
 )
+from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut
-from diffpeaks.cuts.cut import Isolation
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.density import (
     GraphDensity,
@@ -35,11 +35,11 @@ from diffpeaks.density import (
     SharedNeighborDensity,
 )
 from diffpeaks.density.named import GivenDensity
-from diffpeaks.density.samples import DistinctSamples, Smoothing
+from diffpeaks.density.samples import Isolation, Smoothing
 from diffpeaks.density.walk import Bandwidth
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import ApproximateSearch, GivenGraph, PointSet
+from diffpeaks.neighbors import ApproximateSearch, DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
 from diffpeaks.recipes import LinkShares, Recipe, Settings
 from diffpeaks.results.clustering import Clustering, Landscape
@@ -195,6 +195,8 @@ class _Reader:
         kind, values = _KINDS[stored["kind"]], self.values(stored["values"])
         if kind is PointSet:
             self._objects.append(points_of_values(**values))
+        elif kind is GivenGraph:
+            self._objects.append(GivenGraph(**values, n_threads=n_threads(None)))
         elif issubclass(kind, GraphDensity):
             self._objects.append(kind(**self.values(stored["params"])))
             vars(self._objects[-1]).update(values)

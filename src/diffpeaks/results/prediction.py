@@ -159,7 +159,7 @@ class HillRule:
 
     def _by_density(self, X: Any, rows: RaggedRows) -> NDArray[np.int64]:
         density, tie_break = self.density.keys_at(X)
-        owners, fitted_tie_break = _owners(rows), self.density.tie_break()
+        owners, fitted_tie_break = _owners(rows), self.density.tie_break
         own, theirs = density[owners], self.density.density_[rows.indices]
         # in the one order of samples a new one comes after the fitted ones that equal it
         not_less = np.ones(len(owners), bool)

@@ -9,9 +9,9 @@ import numpy as np
 
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, n_threads
 from diffpeaks._native import cpu_kernel
-from diffpeaks.neighbors.choice import AFFORDABLE, prefers_tree
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
+from diffpeaks.neighbors.points import AFFORDABLE, prefers_tree
 from diffpeaks.neighbors.trees import bytes_for_tree
 
 # Multiplications in a second on one thread, with all that goes with them; classes of time are coarse.

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, neighbor_graph
-from diffpeaks.cuts.cut import isolation_by
 from diffpeaks.datasets import make_faces
+from diffpeaks.density.samples import isolation_by
 from diffpeaks.metrics import bcubed_scores
 
 FACES, PEOPLE = make_faces(2000, n_features=64, singleton_share=0.3, random_state=0)

@@ -1,0 +1,208 @@
+"""The door: X as users give it, a metric and what is asked of the search, to points with their search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from diffpeaks._base.validation import check_memory_limit, check_unmasked, n_threads, some_of
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors.cells.approximate import ApproximateSearch
+from diffpeaks.neighbors.contract import Space
+from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
+from diffpeaks.neighbors.euclidean import EuclideanSpace
+from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.metric_params import checked_metric
+from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
+from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
+from diffpeaks.neighbors.spaces import MetricSpace, NanEuclideanSpace
+from diffpeaks.progress import stage
+
+# NaN and infinity are refused by name, where the metric has no meaning for them
+_AS_FLOATS = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
+_EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
+
+
+class PointsEstimator(BaseEstimator):
+    """An estimator of points, whose parameters say how they are compared and searched."""
+
+    metric: Any
+    metric_params: dict[str, Any] | None
+    search: Any
+    n_jobs: int | None
+
+    def _points_of(self, X: Any) -> PointSet | GivenGraph:
+        """X with the metric, the search and the threads of the estimator."""
+        return searchable(
+            self._validated(X, reset=True),
+            "euclidean" if self.metric is None else self.metric,
+            "auto" if self.search is None else self.search,
+            self.n_jobs,
+            self.metric_params,
+        )
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        """X with its shape, dtype and feature names checked."""
+        X = _graph_or_array(X)
+        if not isinstance(X, NeighborGraph):
+            return validate_data(self, X, reset=reset, **_AS_FLOATS)
+        if not reset:
+            raise ValueError(
+                "X is a graph among its own samples, which says nothing about those of the fit; give new "
+                "samples as rows of features, or with metric='precomputed' of distances to all fitted samples"
+            )
+        self.n_features_in_ = X.n_samples
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on a table
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is welcome; distances are pairwise and not negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = tags.input_tags.positive_only = is_precomputed(self.metric)
+        return tags
+
+
+def as_floats(X: Any) -> Any:
+    """X as `searchable` takes it: tables of neighbours as a graph, anything else as floats."""
+    X = _graph_or_array(X)
+    return X if isinstance(X, NeighborGraph) else check_array(X, **_AS_FLOATS)
+
+
+def _graph_or_array(X: Any) -> Any:
+    """Tables of neighbours as a graph; what else can be made floats, without loss, as it is."""
+    if isinstance(X, tuple):
+        X = graph_from_tables(X)
+    if not isinstance(X, NeighborGraph):
+        check_given(X)
+    return X
+
+
+@stage("points")
+def searchable(
+    X: Any,
+    metric: Any = "euclidean",
+    search: Any = "auto",
+    n_jobs: int | None = None,
+    metric_params: dict[str, Any] | None = None,
+    memory_limit: int | None = None,
+    n_neighbors: int | None = None,
+) -> PointSet | GivenGraph:
+    """X, an array of floats or a graph, with its metric and search.
+
+    With a limit of memory, `n_neighbors` are sought at most.
+    """
+    if memory_limit is not None:
+        memory_limit = check_memory_limit(memory_limit)
+    check_search(search)
+    choice = Choice(search, n_jobs, n_threads(n_jobs), memory_limit, n_neighbors or 1)
+    if is_precomputed(metric):
+        return _of_distances(X, metric_params, choice)
+    check_points(X, metric)
+    return choice.points(space_of(X, metric, metric_params))
+
+
+def is_precomputed(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def check_points(X: Any, metric: Any) -> None:
+    """Refuse a graph in the place of points, and points without a distance."""
+    if isinstance(X, NeighborGraph):
+        raise ValueError(f"X is a NeighborGraph, but metric={metric!r}; use metric='precomputed'")
+    check_features(X, metric)
+
+
+def check_features(X: Any, metric: Any) -> None:
+    """Refuse NaN and infinity, unless the metric has a meaning for NaN."""
+    if not (isinstance(metric, str) and metric == "nan_euclidean"):
+        check_finite(X)
+
+
+def check_given(X: Any) -> None:
+    """Refuse values that a conversion to floats would change: masked ones, and integers beyond 2^53."""
+    check_unmasked("X", X)
+    values = X.data if hasattr(X, "tocsr") and hasattr(X, "data") else np.asarray(X)
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return
+    low, high = int(values.min()), int(values.max())
+    if low < -_EXACT_INTEGERS or high > _EXACT_INTEGERS:
+        raise ValueError(
+            f"X holds {high if high > _EXACT_INTEGERS else low}; beyond {_EXACT_INTEGERS} in size a "
+            "float64 does not hold every integer; subtract an offset or rescale X, or give "
+            "X.astype(np.float64) to accept the rounding"
+        )
+
+
+def check_finite(X: Any) -> None:
+    """Refuse NaN and infinity, naming the rows."""
+    values = X.data if hasattr(X, "indptr") else X
+    if not np.issubdtype(values.dtype, np.floating):
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return  # one sum answers the common case without a mask of the size of X
+    finite = np.isfinite(values)
+    if finite.all():
+        return  # the sum itself overflowed
+    rows = np.flatnonzero(~finite.all(axis=1)) if values is X else _sparse_rows(X, ~finite)
+    what = "NaN" if np.isnan(values).any() else "infinity"
+    if np.isnan(values).any() and np.isinf(values).any():
+        what = "NaN and infinity"
+    raise ValueError(
+        f"X contains {what} in rows {some_of(rows)}; drop or impute these rows, "
+        "for example with sklearn.impute.SimpleImputer"
+    )
+
+
+def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
+    return np.unique(np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1)
+
+
+def check_search(search: Any) -> None:
+    """Refuse what is neither the name of a search nor an ApproximateSearch."""
+    if not isinstance(search, ApproximateSearch) and search not in CHOICES:
+        raise ValueError(
+            f"search={search!r} is unknown; use one of {list(CHOICES)} or ApproximateSearch(recall=...)"
+        )
+
+
+def space_of(X: Any, metric: Any, params: dict[str, Any] | None = None) -> Space:
+    """The space for a metric by name or callable."""
+    if params is not None or not _is_euclidean(metric):
+        metric, params = checked_metric(metric, params, sparse=sp.issparse(X))
+    if _is_euclidean(metric):
+        return EuclideanSpace(X, metric)
+    if isinstance(metric, str) and metric == "nan_euclidean":
+        return NanEuclideanSpace(X)
+    return MetricSpace(X, metric, params or {})
+
+
+def _is_euclidean(metric: Any) -> bool:
+    return isinstance(metric, str) and metric in EUCLIDEAN_METRICS
+
+
+def _of_distances(X: Any, metric_params: Any, choice: Choice) -> PointSet | GivenGraph:
+    """Distances that the user brought: a graph of some, or a matrix of all."""
+    if metric_params:
+        raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
+    if choice.asked not in ("auto", "exact", "brute"):
+        raise ValueError(f"search={choice.asked!r} needs points, not distances; use 'auto' or 'brute'")
+    if not isinstance(X, NeighborGraph):
+        check_finite(X)
+        if not sp.issparse(X):
+            return choice.points(space_from_matrix(X))
+    if choice.memory_limit is not None:
+        raise ValueError(f"memory_limit={choice.memory_limit} has no effect: in a graph nothing is searched")
+    return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X), choice.n_threads)
