@@ -32,6 +32,18 @@ static void bind_searches(nb::class_<KDTree<Real>>& bound) {
         array("queries"), nb::arg("order").none(), nb::arg("n_neighbors"), nb::arg("measure"), array("indices"),
         array("distances"), nb::arg("n_threads"), Released());
     bound.def(
+        "leaves_visited",
+        [](const Tree& tree, Table<Real> queries, std::int64_t n_neighbors, MeasureTuple given) {
+            const Queries<Real> asked{values(queries, "queries", length(queries), tree.n_features()), length(queries),
+                                      nullptr};
+            std::int64_t n_leaves = 0;
+            with_measure(given, [&](auto add, const Measure& measure) {
+                n_leaves = leaves_visited<decltype(add)>(tree, measure, asked, n_neighbors);
+            });
+            return n_leaves;
+        },
+        array("queries"), nb::arg("n_neighbors"), nb::arg("measure"), Released());
+    bound.def(
         "counts",
         [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given,
            Out<Offset> counts, int n_threads) {

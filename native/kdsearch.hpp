@@ -48,6 +48,9 @@ class TreeQuery {
         return number;
     }
 
+    // How many were visited so far.
+    std::int64_t n_leaves() const { return n_leaves_; }
+
   private:
     struct Item {
         Real sum;
@@ -59,6 +62,7 @@ class TreeQuery {
     Measure measure_;
     Scan<Real> scan_;
     std::vector<Item> stack_;
+    std::int64_t n_leaves_ = 0;
 
     template <class Target>
     Real limit_of(const Target& target) const {
@@ -106,7 +110,8 @@ class TreeQuery {
     }
 
     template <class Target>
-    void offer_leaf(std::int64_t leaf, const Real* query, Real limit, Target& target) const {
+    void offer_leaf(std::int64_t leaf, const Real* query, Real limit, Target& target) {
+        ++n_leaves_;
         std::uint32_t near = scan_.points_within(query, tree_.leaf(leaf), tree_.n_features(), limit);
         const int count = tree_.leaf_count(leaf);
         if (count < leaf_size) near &= (std::uint32_t{1} << count) - 1;
@@ -172,6 +177,20 @@ void tree_nearest(const KDTree<Real>& tree, const Measure& measure, const Querie
         [=](Nearest<Real>& nearest, std::int64_t row) {
             write_row(nearest.sorted(), row * n_neighbors, indices, distances);
         });
+}
+
+// How many leaves a search for the nearest points of these queries visits, one after another.
+template <class Add, class Real>
+std::int64_t leaves_visited(const KDTree<Real>& tree, const Measure& measure, const Queries<Real>& queries,
+                            std::int64_t n_neighbors) {
+    TreeQuery<Add, Real> search(tree, measure);
+    Nearest<Real> nearest(n_neighbors);
+    for (std::int64_t q = 0; q < queries.n; ++q) {
+        const Real* query = queries.values + q * tree.n_features();
+        nearest.clear();
+        search.visit(query, search.nearest_leaf(query), nearest);
+    }
+    return search.n_leaves();
 }
 
 // How many points lie in the closed ball of each query.

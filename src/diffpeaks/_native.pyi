@@ -120,6 +120,7 @@ class KDTree:
         distances: Real,
         n_threads: int,
     ) -> None: ...
+    def leaves_visited(self, queries: Real, n_neighbors: int, measure: Measure) -> int: ...
     def counts(
         self,
         queries: Real,

@@ -165,12 +165,35 @@ def test_stored_zeros_of_a_sparse_graph_are_neighbours():
     assert rows_of(graph) == [[0, 1], [1, 0]]
 
 
-@pytest.mark.parametrize(("n", "d", "chosen"), [(50, 2, "tree"), (50, 12, "cells"), (60_000, 12, "tree")])
-def test_automatic_search_is_readable(n, d, chosen):
-    points = searchable(np.random.default_rng(0).normal(size=(n, d)))
+@pytest.mark.parametrize(
+    ("n", "d", "intrinsic", "chosen"),
+    [
+        (50, 2, 2, "tree"),
+        (3_000, 8, 8, "tree"),
+        (20_000, 30, 30, "cells"),
+        (20_000, 30, 3, "tree"),  # what counts is how much of the tree the points visit
+        (20_000, 40, 3, "cells"),
+        (300_000, 20, 20, "approximate"),
+        (300_000, 20, 2, "tree"),
+    ],
+)
+def test_automatic_search_is_readable(n, d, intrinsic, chosen):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, intrinsic)).astype(np.float32) @ random.normal(size=(intrinsic, d)).astype(
+        np.float32
+    )
+    points = searchable(X)
     assert points.search.name == chosen
     if n == 50:
         assert points.graph(3).search == chosen
+
+
+def test_other_distances_have_trees_where_these_are_faster_than_all_pairs():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(5_000, 20))
+    assert searchable(X, "manhattan").search.name == "tree"
+    assert searchable(X[:40], "manhattan").search.name == "brute"
+    assert searchable(random.normal(size=(200, 40)), "manhattan").search.name == "brute"
 
 
 def able(*metrics):

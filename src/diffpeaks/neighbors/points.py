@@ -20,7 +20,7 @@ from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space
 from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.ragged_rows import with_rows
-from diffpeaks.neighbors.trees import TreeSearch
+from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, TreeSearch
 from diffpeaks.progress import stage
 
 SEARCHES: dict[str, type[Search]] = {"tree": TreeSearch, "cells": CellSearch, "brute": BruteSearch}
@@ -28,6 +28,9 @@ CHOICES = ("auto", "exact", "approximate", *SEARCHES)
 # Multiplications of all pairs up to which "auto" stays exact: some seconds on two cores. It depends on
 # the data alone, so that the same data get the same graph on every machine.
 AFFORDABLE = 2.0**40
+# Seconds for a point with few features, on one thread (benchmarks/neighbors/choice.py): at least, and times
+# the number of points for exact cells, times its root for approximate ones; for a feature in brute force.
+_EXACT, _APPROXIMATE, _COMPARED = (6e-6, 3e-10), (8e-6, 2.6e-8), 1e-9
 _FAR_OFF = 1 / 64  # of all points: to sort more neighbours takes longer than to look at all points once
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
@@ -209,37 +212,45 @@ class Choice:
         return PointSet(space, self.search(space), self)
 
     def search(self, space: Space) -> Search:
-        make = self._kind(space)
-        if self.memory_limit is None:
-            search: Search = make(space, self.n_threads)
-            return search
-        return limited_search(make, space, self.n_threads, self.memory_limit, self.n_neighbors)
+        if self.memory_limit is not None:
+            make = TreeSearch if self.may_be_tree(space) else self._without_tree(space)
+            return limited_search(make, space, self.n_threads, self.memory_limit, self.n_neighbors)
+        if self.may_be_tree(space):
+            tree = TreeSearch(space, self.n_threads)
+            is_sure = space.points.shape[1] <= FEW_FEATURES
+            if is_sure or tree.predicted_seconds() < self._seconds_without_tree(space):
+                return tree
+        search: Search = self._without_tree(space)(space, self.n_threads)
+        return search
 
-    def _kind(self, space: Space) -> Any:
+    def may_be_tree(self, space: Space) -> bool:
+        """Whether a tree may be the fastest."""
+        searchable = space.minkowski_order is not None and self.asked not in SEARCHES
+        return searchable and space.points.shape[1] <= (
+            MOST_FEATURES if self.memory_limit is None else SOME_FEATURES
+        )
+
+    def _without_tree(self, space: Space) -> Any:
         """The class of a search, or an ApproximateSearch, which makes one."""
         if self.asked in SEARCHES:
             return SEARCHES[self.asked]
-        exact = _exact(space)
-        if self.asked == "exact" or exact is TreeSearch:  # which finds them all, and sooner
-            return exact
-        if self.asked == "auto":
-            return exact if exact is not CellSearch or _affordable(space) else ApproximateSearch()
-        return ApproximateSearch() if self.asked == "approximate" else self.asked
+        if not space.can_join:
+            return BruteSearch if self.asked in ("auto", "exact") else self._approximate
+        return CellSearch if self._stays_exact(space) else self._approximate
 
+    @property
+    def _approximate(self) -> ApproximateSearch:
+        return self.asked if isinstance(self.asked, ApproximateSearch) else ApproximateSearch()
 
-def _exact(space: Space) -> type[Search]:
-    """The fastest exact search."""
-    if space.minkowski_order is not None and prefers_tree(*space.points.shape):
-        return TreeSearch
-    return CellSearch if space.can_join else BruteSearch
+    def _stays_exact(self, space: Space) -> bool:
+        n_samples, n_features = space.points.shape
+        is_affordable = float(n_samples) ** 2 * n_features <= AFFORDABLE
+        return self.asked == "exact" or (self.asked == "auto" and is_affordable)
 
-
-def prefers_tree(n_samples: int, n_features: int) -> bool:
-    """Whether a tree is faster than products."""
-    # in 11 to 16 dimensions a tree visits most of a small set, but little of a large one that has clusters
-    return n_features <= 10 or (n_features <= 16 and n_samples > 50_000)
-
-
-def _affordable(space: Space) -> bool:
-    n_samples, n_features = space.points.shape
-    return float(n_samples) ** 2 * n_features <= AFFORDABLE
+    def _seconds_without_tree(self, space: Space) -> float:
+        """About what another search takes for a point, on one thread, with as few features as for a tree."""
+        n_samples, n_features = space.points.shape
+        if not space.can_join:
+            return n_samples * n_features * _COMPARED
+        each, growing = _EXACT if self._stays_exact(space) else _APPROXIMATE
+        return each + growing * (n_samples if self._stays_exact(space) else np.sqrt(n_samples))

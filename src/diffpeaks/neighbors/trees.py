@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from diffpeaks._native import KDTree
 
 
+# up to there a tree is surely the fastest, mostly, or possibly
+FEW_FEATURES, SOME_FEATURES, MOST_FEATURES = 4, 10, 32
+_QUERIES, _NEIGHBORS = 128, 30  # a sample that tells how much of the tree is visited
+# Seconds on one thread, fitted to the searches of benchmarks/neighbors/choice.py: of a query, of a leaf, and
+# of a feature of its points.
+_QUERY, _LEAF, _LEAF_FEATURE = 1e-6, 5e-8, 6e-9
+
+
 def bytes_for_tree(n_samples: int, n_features: int, dtype: Any) -> int:
     """Memory that a tree takes beside points and graph, at most: a copy of the points, boxes, orders."""
     return n_samples * (2 * n_features * np.dtype(dtype).itemsize + 16) + (4 << 20)
@@ -48,6 +56,17 @@ class TreeSearch(ExactSearch):
 
     def moved(self, space: Space) -> TreeSearch:
         return TreeSearch(space, self.n_threads)
+
+    def predicted_seconds(self) -> float:
+        """For the neighbours of a point, on one thread: by the leaves that a sample of points visits.
+
+        Leaves are counted and no clock is read: the same points get the same search on every machine.
+        """
+        points = self.space.points
+        some = points[:: max(1, len(points) // _QUERIES)][:_QUERIES]
+        n_neighbors = min(_NEIGHBORS, len(points))
+        n_leaves = self._tree.leaves_visited(np.ascontiguousarray(some), n_neighbors, self._measure)
+        return _QUERY + n_leaves / len(some) * (_LEAF + points.shape[1] * _LEAF_FEATURE)
 
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         n_points = len(self.space.points)

@@ -11,8 +11,8 @@ from diffpeaks._base.validation import check_graph_size, check_n_neighbors, n_th
 from diffpeaks._native import cpu_kernel
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
-from diffpeaks.neighbors.points import AFFORDABLE, prefers_tree
-from diffpeaks.neighbors.trees import bytes_for_tree
+from diffpeaks.neighbors.points import AFFORDABLE
+from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, bytes_for_tree
 
 # Multiplications in a second on one thread, with all that goes with them; classes of time are coarse.
 _PRODUCTS = {"amx": 2e11, "avx512bf16": 7e10, "avx512": 4e10, "avx2": 4e10, "portable": 7e9}
@@ -27,7 +27,8 @@ class Plan:
     Attributes
     ----------
     search : str
-        What "auto" would choose: "tree", "cells" or "approximate".
+        What "auto" would choose: "tree", "cells" or "approximate". With 5 to 32 features the points
+        themselves decide, and this is the likely choice.
     graph_bytes : int
         The size of the graph.
     peak_bytes : int
@@ -81,17 +82,18 @@ def plan(
         raise ValueError(f"metric={metric!r} must be one of {list(METRICS)}, for which memory is predicted")
     copied = n_samples * n_features * dtype.itemsize if metric == "cosine" else 0
     graph = n_samples * (n_neighbors * (4 + dtype.itemsize) + 8)
-    if prefers_tree(n_samples, n_features):
-        beside = copied + bytes_for_tree(n_samples, n_features, dtype)
-        visits = n_samples * n_neighbors * 4.0 * 1.6**n_features
-        seconds = visits / (_TREE_VISITS * threads)
-        return Plan("tree", graph, graph + beside, _time(seconds))
     exact = float(n_samples) ** 2 * n_features <= AFFORDABLE
+    cells = bytes_for_cells(n_samples, n_features, n_neighbors, dtype, threads, approximate=not exact)
+    tree = bytes_for_tree(n_samples, n_features, dtype)
+    if n_features <= FEW_FEATURES:
+        beside = copied + tree
+    else:
+        beside = copied + (max(tree, cells) if n_features <= MOST_FEATURES else cells)
+    if n_features <= SOME_FEATURES:
+        seconds = n_samples * n_neighbors * 4.0 * 1.6**n_features / (_TREE_VISITS * threads)
+        return Plan("tree", graph, graph + beside, _time(seconds))
     compared = float(n_samples) if exact else 3000.0 + 60 * np.sqrt(n_samples)
     products = n_samples * (compared + 20 * n_neighbors) * n_features
-    beside = copied + bytes_for_cells(
-        n_samples, n_features, n_neighbors, dtype, threads, approximate=not exact
-    )
     seconds = products / (_PRODUCTS[cpu_kernel()] * threads)
     return Plan("cells" if exact else "approximate", graph, graph + beside, _time(seconds))
 
