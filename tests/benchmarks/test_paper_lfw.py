@@ -140,7 +140,7 @@ def test_the_likeness_of_a_small_file(tmp_path, faces_file, capsys):
     assert main(given) == 0
     text = capsys.readouterr().out
     assert "| people seen once |" in text
-    assert text.count("| generated") == 2
+    assert text.count("| generated") == 4  # two columns of statistics, two of scores
     assert main([*given, "--generated"]) == 2
     assert "table-likeness compares with real faces; leave --generated out" in capsys.readouterr().err
 
