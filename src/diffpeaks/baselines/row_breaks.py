@@ -25,7 +25,7 @@ class FaceMap(GraphClusterer):
     tail. For every window of `window` drops, with the mean m of its drops, and with mean M and standard
     deviation S of all drops from its first to the end of the list,
 
-        z = |m - M| / S
+        z = abs(m - M) / S
 
     and the break is the middle of the window of largest z, the nearest of equal ones. As many neighbours
     as stand before it are kept, with their chances. Infomap in two levels clusters the graph in which the
