@@ -5,6 +5,7 @@ D: n x n distances. rows[i]: list of i, itself first.
 
 from fractions import Fraction
 from itertools import pairwise
+from math import exp
 
 
 def connected(n_samples, joined):
@@ -87,3 +88,55 @@ def rescaled(values, n_intervals, radius, value):
     i = min(int((value - low) / (high - low) * n_intervals), n_intervals - 1)
     part = (value - grid[i]) / (grid[i + 1] - grid[i])
     return float((below[i] + part * (below[i + 1] - below[i])) / below[-1])
+
+
+def break_score(values, window, start):
+    """z^2 of the window of drops that begins at `start`, in fractions; 0 where all drops from it on agree."""
+    drops = [Fraction(a) - Fraction(b) for a, b in pairwise(values)]
+    in_window, to_end = drops[start : start + window], drops[start:]
+    mean = sum(to_end) / len(to_end)
+    variance = sum((drop - mean) ** 2 for drop in to_end) / len(to_end)
+    return (sum(in_window) / window - mean) ** 2 / variance if variance else Fraction(0)
+
+
+def row_break(values, window):
+    """How many values after the first are kept, and z^2 there; all of them where no window stands out."""
+    scores = [break_score(values, window, start) for start in range(len(values) - window)]
+    best = max(scores)
+    kept = scores.index(best) + (window + 1) // 2 if best else len(values) - 1
+    return kept, best
+
+
+def face_map_links(rows, D, window):
+    """What both samples of a pair give each other along the lists that are kept; D holds 1 - cosine."""
+    links = {}
+    for i, row in enumerate(rows):
+        cosines = [max(0.0, 1 - D[i][j]) for j in row]
+        kept, _ = row_break(cosines, window)
+        for j, cosine in list(zip(row, cosines, strict=True))[1 : kept + 1]:
+            pair = min(i, j), max(i, j)
+            links[pair] = links.get(pair, 0) + cosine / sum(cosines)
+    return {pair: weight for pair, weight in links.items() if weight}
+
+
+def chances(rows, D, bandwidth):
+    """P of the asymmetric Gaussian kernel between unit vectors, a dictionary for each list."""
+    weights = [{j: exp(-2 * D[i][j] / bandwidth) for j in row} for i, row in enumerate(rows)]
+    return [{j: weight / sum(row.values()) for j, weight in row.items()} for row in weights]
+
+
+def shared_mass(P, a, b):
+    """What a and b give, on average, to the samples that both list."""
+    return sum(P[a][c] + P[b][c] for c in P[a] if c in P[b]) / 2
+
+
+def early_stopped_links(rows, D, bandwidth, min_shared):
+    """The shared mass of each sample and its neighbours, up to the first of less than `min_shared`."""
+    P, links = chances(rows, D, bandwidth), {}
+    for i, row in enumerate(rows):
+        for j in row[1:]:
+            mass = shared_mass(P, i, j)
+            if mass < min_shared:
+                break
+            links[i, j] = mass
+    return links

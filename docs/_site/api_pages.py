@@ -23,6 +23,7 @@ SECTIONS = {
 CONSTANTS = {
     "diffpeaks.NOISE": "The label of samples without a cluster, -1.",
     "diffpeaks.baselines.BASELINES": "The methods to compare with, by name: what makes each.",
+    "diffpeaks.datasets.LFW_LIKENESS": "Parameters of `make_faces` most like Labeled Faces in the Wild.",
     "diffpeaks.datasets.UCI_NAMES": "The names that `load_uci` takes.",
     "diffpeaks.recipes.DEFAULT": "The recipe of the default density.",
     "diffpeaks.recipes.PLAIN": "The recipe for a density that is given.",

@@ -196,6 +196,8 @@ SETTINGS = {
     "cdp": {"n_neighbors": 20, "min_similarity": 0.95},
     "infomap": {"n_neighbors": 60},
     "leiden": {"n_neighbors": 60, "resolution": 0.5},
+    "facemap": {"n_neighbors": 150},
+    "fc-es": {"n_neighbors": 60},
 }
 
 

@@ -8,10 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from diffpeaks.plotting import pyplot
-from diffpeaks_paper import benchmark_sets, cost, face_runs, figures
+from diffpeaks_paper import benchmark_sets, cost, face_runs, figures, lfw_runs, likeness
 from diffpeaks_paper.benchmark_tables import benchmark_table
 from diffpeaks_paper.definitions import FACE_NEIGHBORS, LEAST_FACES
 from diffpeaks_paper.face_tables import face_table
+from diffpeaks_paper.lfw_tables import lfw_table
 from diffpeaks_paper.records import Records
 from diffpeaks_paper.sources import GENERATED, available_source, real_path, recorded_source
 from diffpeaks_paper.workers import terminated_like_interrupted
@@ -21,6 +22,8 @@ EXPERIMENTS = {
     "table2": "faces, emore_200k",
     "table3": "faces, MS1M",
     "table4": "DBSCAN on the 13 sets, six densities (the table of the appendix)",
+    "table-lfw": "real faces (LFW): every method, as published and at its best",
+    "table-likeness": "what tells generated faces from real ones (LFW)",
     "figure1": "the naive density and that of the walk on three Gaussians",
     "figure2": "precision and recall on MS1M",
     "figure3": "sensitivity to radius, neighbours and bandwidth on emore_200k",
@@ -33,6 +36,21 @@ _FACES = {
     "figure2": ("ms1m", face_runs.method_jobs),
     "figure3": ("emore_200k", face_runs.sensitivity_jobs),
     "figure4": ("ms1m", cost.jobs),
+    "table-lfw": ("lfw", lfw_runs.jobs),
+    "table-likeness": ("lfw", likeness.jobs),
+}
+_RUNS = {"figure4": cost.run, "table-lfw": lfw_runs.run, "table-likeness": likeness.run}
+_TABLES = {
+    "table2": face_table,
+    "table3": face_table,
+    "table-lfw": lfw_table,
+    "table-likeness": likeness.likeness_table,
+}
+# packages that an experiment needs, and where they come from
+_EXTRAS = {
+    **dict.fromkeys(("table2", "table3", "figure2"), ("communities", ("igraph", "infomap", "leidenalg"))),
+    "table-lfw": ("clusterers", ("evoc", "igraph", "infomap", "leidenalg")),
+    "table-likeness": ("communities", ("igraph", "infomap", "leidenalg")),
 }
 
 
@@ -97,6 +115,8 @@ def _check_arguments(given):
     for name, is_given in (("--samples", given.samples is not None), ("--generated", given.generated)):
         if is_given and given.experiment not in _FACES:
             raise ValueError(f"{name} is for faces; {given.experiment} has none")
+    if given.generated and given.experiment == "table-likeness":
+        raise ValueError("table-likeness compares with real faces; leave --generated out")
     if given.samples is not None and given.samples < LEAST_FACES:
         raise ValueError(
             f"--samples={given.samples} must be at least {LEAST_FACES}, for lists of {FACE_NEIGHBORS} "
@@ -120,12 +140,12 @@ def _check_extras(experiment):
     """Refuse before the work, not after it."""
     if experiment.startswith("figure"):
         pyplot()
-    if experiment in ("table2", "table3", "figure2"):
-        missing = [name for name in ("igraph", "infomap", "leidenalg") if find_spec(name) is None]
-        if missing:
-            raise ImportError(
-                f"{experiment} needs {', '.join(missing)}; install with: pip install 'diffpeaks[communities]'"
-            )
+    extra, packages = _EXTRAS.get(experiment, ("", ()))
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise ImportError(
+            f"{experiment} needs {', '.join(missing)}; install with: pip install 'diffpeaks[{extra}]'"
+        )
 
 
 def _made(name, session):
@@ -142,21 +162,28 @@ def _faces_made(name, session):
     faces, jobs_of = _FACES[name]
     source, size = _source(faces, jobs_of, session)
     asked = {"set": faces, "source": source, "n_samples": size}
-    run = cost.run if name == "figure4" else face_runs.run
+    run = _RUNS.get(name, face_runs.run)
     work = str(session.output / "graphs")
     session.complete(jobs_of(**asked), partial(run, folder=session.data, work=work))
-    if name.startswith("table"):
-        return _written(session.output / f"{name}.md", face_table(session.records, **asked))
+    if name in _TABLES:
+        return _written(session.output / f"{name}.md", _TABLES[name](session.records, **asked))
     return getattr(figures, name)(session.output / f"{name}.png", session.records, **asked)
 
 
 def _source(faces, jobs_of, session):
     """Where the faces come from, and how many there are: said before the work, as no score tells."""
+    real = faces == "lfw" and not session.generated  # a table on real faces, unless others are asked for
     if session.read and (session.data is None or session.generated):
-        source, size = recorded_source(session.records, jobs_of, faces, session.n_samples, session.generated)
+        given = (session.n_samples, session.generated, real)
+        source, size = recorded_source(session.records, jobs_of, faces, *given)
         told = f"{source}, as {session.records.path} has them"
     else:
         folder = None if session.generated else session.data
+        if real and folder is None:
+            raise FileNotFoundError(
+                f"no data folder is named; name the one with {real_path(faces, '.')} by --data or "
+                "DIFFPEAKS_DATA, or take generated faces with --generated"
+            )
         source, size = available_source(faces, folder, session.n_samples)
         if source == GENERATED:
             told = f"{source}; real ones are read with --data DATA, from {real_path(faces, 'DATA')}"

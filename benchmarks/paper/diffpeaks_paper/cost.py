@@ -48,7 +48,7 @@ def _graph_files(faces, n_samples, work):
     lists, balls = work / f"{stem}.graph", work / f"{stem}-balls.graph"
     if not balls.exists():
         work.mkdir(parents=True, exist_ok=True)
-        graph = neighbors_of(faces.X[:n_samples])
+        graph = neighbors_of(faces.X[:n_samples], faces.name)
         graph.save(lists)
         ball_graph(graph, FACE_RADIUS).save(balls)
     return lists, balls

@@ -97,7 +97,7 @@ def _best_of_sweep(sweep):
         at = int(np.argmax(scores.f))
         threshold = sweep.thresholds[at]
         setting = {"max_link": float(f"{threshold:.4g}")} if np.isfinite(threshold) else {}
-        best[score] = _line([part[at] for part in scores], setting, sweep.n_clusters[at])
+        best[score] = score_line([part[at] for part in scores], setting, sweep.n_clusters[at])
     return best
 
 
@@ -121,12 +121,12 @@ def _scored(y, settings):
     for setting, labels in settings:
         n_clusters = len(set(np.unique(labels)) - {NOISE})
         for score, scores in (("pairwise", pairwise_scores), ("bcubed", bcubed_scores)):
-            line = _line(scores(y, labels), setting, n_clusters)
+            line = score_line(scores(y, labels), setting, n_clusters)
             if score not in best or line["f"] > best[score]["f"]:
                 best[score] = line
     return best
 
 
-def _line(scores, setting, n_clusters):
+def score_line(scores, setting, n_clusters):
     precision, recall, f = (round(100 * float(part), 2) for part in scores)
     return {"precision": precision, "recall": recall, "f": f, "n_clusters": int(n_clusters), **setting}

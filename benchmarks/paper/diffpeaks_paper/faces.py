@@ -8,7 +8,7 @@ import numpy as np
 
 from diffpeaks import ApproximateSearch, NeighborGraph, neighbor_graph
 from diffpeaks.datasets import make_faces, unit_rows
-from diffpeaks_paper.definitions import FACE_NEIGHBORS, FACE_RECALL, FACE_SETS
+from diffpeaks_paper.definitions import FACE_SETS
 from diffpeaks_paper.sources import GENERATED, real_files, real_path
 
 
@@ -26,26 +26,28 @@ class Faces:
     def graph(self):
         if not self.graph_file.exists():
             self.graph_file.parent.mkdir(parents=True, exist_ok=True)
-            neighbors_of(self.X).save(self.graph_file)
+            neighbors_of(self.X, self.name).save(self.graph_file)
         return NeighborGraph.load(self.graph_file)
 
 
-def neighbors_of(X):
-    """The nearest neighbours by Euclidean distance between unit vectors."""
-    return neighbor_graph(X, FACE_NEIGHBORS, search=ApproximateSearch(recall=FACE_RECALL))
+def neighbors_of(X, name):
+    """The nearest neighbours by Euclidean distance between unit vectors, as many as the set asks for."""
+    faces = FACE_SETS[name]
+    search = "exact" if faces.recall == 1 else ApproximateSearch(recall=faces.recall)
+    return neighbor_graph(X, faces.n_neighbors, search=search)
 
 
 @lru_cache(maxsize=1)
 def load_faces(name, folder, source, n_samples, work):
     """A set from `folder/NAME`, or one generated in its likeness; `work` is where graphs are kept."""
+    faces = FACE_SETS[name]
     if source == GENERATED:
-        faces = FACE_SETS[name]
-        share = n_samples / faces.n_samples
-        X, y = make_faces(n_samples, max(1, round(share * faces.n_identities)), random_state=0)
+        n_identities = max(1, round(n_samples / faces.n_samples * faces.n_identities))
+        X, y = make_faces(n_samples, n_identities, **faces.likeness, random_state=0)
     else:
         X, y = _unit_rows_of_files(name, folder, n_samples)
     stem = f"{name}-{source}-{n_samples}".replace(" ", "-")
-    return Faces(name, source, X, y, Path(work) / f"{stem}-{FACE_NEIGHBORS}.graph")
+    return Faces(name, source, X, y, Path(work) / f"{stem}-{faces.n_neighbors}.graph")
 
 
 def _unit_rows_of_files(name, folder, n_samples):

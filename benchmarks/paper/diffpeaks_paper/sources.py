@@ -2,6 +2,9 @@
 
 from hashlib import blake2b
 from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
 
 from diffpeaks.datasets import load_cdp, load_learn_to_cluster
 from diffpeaks.datasets.face_files import features_path
@@ -30,8 +33,11 @@ def available_source(name, folder, n_samples=None):
     return f"real {digest.hexdigest()}", n_samples or len(X)
 
 
-def recorded_source(records, jobs_of, name, n_samples=None, generated=False):
-    """The source and size whose results a file holds; where there are several, the one with most of them."""
+def recorded_source(records, jobs_of, name, n_samples=None, generated=False, real=False):
+    """The source and size whose results a file holds; where there are several, the one with most of them.
+
+    Of all sources, or of generated or real faces alone.
+    """
     experiment = jobs_of(name, GENERATED, LEAST_FACES)[0]["experiment"]
     found = {
         (line["source"], line.get("of") or line["n_samples"])
@@ -40,7 +46,7 @@ def recorded_source(records, jobs_of, name, n_samples=None, generated=False):
     asked = [
         (source, size)
         for source, size in sorted(found)
-        if n_samples in (None, size) and (source == GENERATED or not generated)
+        if n_samples in (None, size) and not (real if source == GENERATED else generated)
     ]
     if not asked:
         raise ValueError(
@@ -66,10 +72,33 @@ def real_files(name, folder):
             f"the data folder {folder} has no faces of {name}: there is no file {path}; put it there, or "
             "take generated faces with --generated"
         )
-    load = load_cdp if FACE_SETS[name].files == "cdp" else load_learn_to_cluster
-    return load(Path(folder) / name, FACE_SETS[name].file_name)[:2]
+    faces = FACE_SETS[name]
+    if faces.files == "npz":
+        return _arrays_of(path)
+    load = load_cdp if faces.files == "cdp" else load_learn_to_cluster
+    return load(Path(folder) / name, faces.file_name)[:2]
 
 
 def real_path(name, folder):
     """Where the features of a real set lie."""
-    return features_path(Path(folder) / name, FACE_SETS[name].file_name)
+    faces = FACE_SETS[name]
+    if faces.files == "npz":
+        return Path(folder) / "real" / f"{faces.file_name}.npz"
+    return features_path(Path(folder) / name, faces.file_name)
+
+
+def _arrays_of(path):
+    """The rows X and identities y of a file of numpy."""
+    try:
+        with path.open("rb") as file, np.load(file) as arrays:
+            X, y = arrays["X"], arrays["y"]
+    except (BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
+        raise ValueError(
+            f"{path} is no whole file of numpy with the arrays X and y ({error}); fetch the file again"
+        ) from error
+    if X.ndim != 2 or X.dtype.kind != "f" or y.shape != X.shape[:1] or y.dtype.kind not in "iu":
+        raise ValueError(
+            f"{path} has X of {X.dtype}, shape {X.shape}, and y of {y.dtype}, shape {y.shape}; X must have a "
+            "row of floats and y an integer for each face"
+        )
+    return X.astype(np.float32), y.astype(np.int64)

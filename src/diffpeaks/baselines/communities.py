@@ -16,11 +16,13 @@ from diffpeaks.cuts.linking import component_labels
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph, csr
 
+SEED: list[Any] = [Interval(Integral, 0, 2**31 - 2, closed="both")]  # of Infomap and Leiden
+N_TRIALS: list[Any] = [Interval(Integral, 1, None, closed="left")]
 _CONSTRAINTS: dict[str, list[Any]] = {
     "n_neighbors": N_NEIGHBORS,
     "max_distance": [Interval(Real, 0, None, closed="right")],
     "weights": [StrOptions({"auto", "uniform", "cosine"})],
-    "random_state": [Interval(Integral, 0, 2**31 - 2, closed="both")],
+    "random_state": SEED,
     **SEARCH_CONSTRAINTS,
 }
 _COSINES = ("cosine", "inner_product")
@@ -46,7 +48,7 @@ class _Communities(GraphClusterer):
         if self.weights_ == "cosine":
             check_cosines(graph)
         links = _links(graph.up_to(self.max_distance), self.weights_ == "cosine")
-        return _by_first_sample(self._memberships(links))
+        return by_first_sample(self._memberships(links))
 
     def _memberships(self, links: sp.csr_array) -> NDArray[Any]:
         raise NotImplementedError
@@ -88,7 +90,7 @@ class Infomap(_Communities):
     _parameter_constraints = {
         **_CONSTRAINTS,
         "directed": ["boolean"],
-        "n_trials": [Interval(Integral, 1, None, closed="left")],
+        "n_trials": N_TRIALS,
     }
 
     def __init__(
@@ -117,13 +119,8 @@ class Infomap(_Communities):
         self.n_jobs = n_jobs
 
     def _memberships(self, links: sp.csr_array) -> NDArray[Any]:
-        infomap = _imported("infomap")
-        network = infomap.Network.from_scipy_sparse_matrix(
-            links if self.directed else _undirected(links), directed=self.directed
-        )
-        seed = int(self.random_state) + 1  # it counts seeds from 1
-        found = infomap.run(network, seed=seed, num_trials=int(self.n_trials), two_level=True).modules()
-        return np.array([found[sample] for sample in range(links.shape[0])])
+        network = links if self.directed else _undirected(links)
+        return infomap_modules(network, self.directed, self.n_trials, self.random_state)
 
 
 class Leiden(_Communities):
@@ -205,6 +202,17 @@ class Leiden(_Communities):
         return np.asarray(found.membership)
 
 
+def infomap_modules(
+    links: sp.csr_array, directed: bool, n_trials: int, random_state: int
+) -> NDArray[np.int64]:
+    """The module of each sample by the two-level map equation; undirected links are each given once."""
+    infomap = _imported("infomap")
+    network = infomap.Network.from_scipy_sparse_matrix(links, directed=directed)
+    seed = int(random_state) + 1  # it counts seeds from 1
+    found = infomap.run(network, seed=seed, num_trials=int(n_trials), two_level=True).modules()
+    return np.array([found[sample] for sample in range(links.shape[0])])
+
+
 def _imported(name: str) -> Any:
     try:
         return importlib.import_module(name)
@@ -227,7 +235,7 @@ def _undirected(links: sp.csr_array) -> sp.csr_array:
     return sp.triu(links.maximum(links.T), format="csr")
 
 
-def _by_first_sample(memberships: NDArray[Any]) -> NDArray[np.int64]:
+def by_first_sample(memberships: NDArray[Any]) -> NDArray[np.int64]:
     """Labels in the order of the clusters' first samples."""
     _, first, cluster = np.unique(memberships, return_index=True, return_inverse=True)
     return component_labels(first[cluster])

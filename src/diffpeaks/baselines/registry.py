@@ -13,6 +13,8 @@ from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, MiniBatchK
 from diffpeaks.baselines.communities import Infomap, Leiden
 from diffpeaks.baselines.propagation import CDP
 from diffpeaks.baselines.rank_order import ARO
+from diffpeaks.baselines.row_breaks import FaceMap
+from diffpeaks.baselines.shared_mass import FCES
 from diffpeaks.baselines.short_links import KNNDBSCAN, SingleLinkage
 from diffpeaks.graph import csr
 from diffpeaks.neighbors import neighbor_graph
@@ -51,6 +53,8 @@ BASELINES: dict[str, Callable[..., Any]] = {
     "cdp": CDP,
     "infomap": Infomap,
     "leiden": Leiden,
+    "facemap": FaceMap,
+    "fc-es": FCES,
 }
 
 
