@@ -18,7 +18,7 @@ from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.inputs import space_of
 
 
-def images(n_samples=12_000, n_features=40, seed=0):
+def images(n_samples=15_000, n_features=40, seed=0):
     random = np.random.default_rng(seed)
     latent = (
         random.normal(size=(n_samples, 8))
@@ -96,15 +96,15 @@ def bent(n_samples, seed):
 def hard_twins(n_samples, seed):
     """Locations that are hard to search hold three points each, easy ones hold one."""
     random = np.random.default_rng(seed)
-    hard = np.repeat(random.normal(size=(n_samples // 5, 40)), 3, axis=0)
-    easy = 100 + random.normal(size=(3 * n_samples // 5, 3)) @ random.normal(size=(3, 40))
+    hard = np.repeat(random.normal(size=(n_samples // 5, 120)), 3, axis=0)
+    easy = 100 + random.normal(size=(3 * n_samples // 5, 3)) @ random.normal(size=(3, 120))
     return np.vstack([hard, easy]).astype(np.float32)
 
 
 @pytest.mark.parametrize(("make", "target"), [(bent, 0.5), (hard_twins, 0.9)])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_reported_recall_is_that_of_all_points(make, target, seed):
-    X, k = make(12_000, seed), 15
+    X, k = make(15_000, seed), 15
     graph = neighbor_graph(X, k, search=ApproximateSearch(recall=target))
     reach = neighbor_graph(X, k, search="exact").reach[:, None]
     true = np.mean(np.sum(graph.distances.reshape(-1, k) <= reach, axis=1) - 1) / (k - 1)
@@ -167,7 +167,7 @@ def test_a_small_or_hopeless_set_is_searched_exactly():
 
 
 def test_heavy_duplicates_under_approximate_search():
-    X = images(9000)
+    X = images()
     X = np.vstack([X, X[:3000], X[:1000]])
     graph = neighbor_graph(X, 8, search=ApproximateSearch(recall=0.9))
     assert np.all(graph.indices[graph.indptr[:-1]] == np.arange(len(X)))

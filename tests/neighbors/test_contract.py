@@ -172,7 +172,7 @@ def test_stored_zeros_of_a_sparse_graph_are_neighbours():
         (3_000, 8, 8, "tree"),
         (20_000, 30, 30, "cells"),
         (20_000, 30, 3, "tree"),  # what counts is how much of the tree the points visit
-        (20_000, 40, 3, "cells"),
+        (20_000, 40, 3, "cells"),  # too many features for a tree
         (300_000, 20, 20, "approximate"),
         (300_000, 20, 2, "tree"),
     ],

@@ -23,7 +23,7 @@ from diffpeaks._native import observe_loops
 from diffpeaks.progress import Stage, listening
 
 X = general_position(0, 2000)
-WIDE = np.random.RandomState(0).normal(size=(9000, 20)).astype(np.float32)
+WIDE = np.random.RandomState(0).normal(size=(9000, 120)).astype(np.float32)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_stages_come_in_order_and_count_up_to_their_totals(estimator, data, stag
         (WIDE, {"n_neighbors": 5, "search": "approximate"}, 35),
         (WIDE, {"radius": 4.0, "search": "cells"}, 9),
         (WIDE, {"n_neighbors": 5, "search": "brute"}, 9),
-        (WIDE[:3000], {"n_neighbors": 5, "search": "cells", "memory_limit": 10_000_000}, 3),
+        (WIDE[:3000], {"n_neighbors": 5, "search": "cells", "memory_limit": 12_000_000}, 3),
         (WIDE[:3000], {"radius": 4.0, "search": "brute", "memory_limit": 2_000_000}, 3),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_model_of_a_graph(tmp_path, given):
 
 def test_an_approximate_search(tmp_path):
     random = np.random.default_rng(0)
-    points = random.normal(size=(8500, 20)).astype(np.float32)
+    points = (random.normal(size=(8500, 130)) * np.arange(1, 131) ** -0.7).astype(np.float32)
     model = DensityPeaks(search=ApproximateSearch(recall=0.8)).fit(points)
     assert model.graph_.recall < 1
     loaded = saved(model, tmp_path)

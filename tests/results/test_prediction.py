@@ -108,7 +108,7 @@ def test_sparse_samples(halo):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_an_approximate_search(dtype):
     random = np.random.default_rng(4)
-    points = (random.normal(size=(9000, 24)) + 4 * random.integers(0, 2, (9000, 1))).astype(dtype)
+    points = (random.normal(size=(9000, 120)) + 4 * random.integers(0, 2, (9000, 1))).astype(dtype)
     points[5000:5030] = points[0]
     model = DensityPeaks(search=ApproximateSearch(recall=0.8), halo=True).fit(points)
     assert model.graph_.recall < 1

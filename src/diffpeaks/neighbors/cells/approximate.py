@@ -17,7 +17,8 @@ from diffpeaks.neighbors.contract import Space
 from diffpeaks.progress import loop_stage, stage
 
 _COMPARED = 4000  # points and centroids that a point is compared with, about
-_FEWEST_SAMPLES = 16 * SAMPLE  # below, calibrating costs more than it saves
+_WORTH_CALIBRATING = 2.0**33  # multiplications of all pairs: below, calibrating costs more than it saves
+_FEWEST_SAMPLES = 16 * SAMPLE
 
 
 def approximate_cell_size(n_samples: int) -> int:
@@ -71,8 +72,13 @@ class ApproximateCellSearch(CellSearch):
         search._earlier_rules = {n: calibrated.rule for n, calibrated in self._calibrated.items()}
         return search
 
+    @property
+    def _is_worth_calibrating(self) -> bool:
+        n_distinct, n_features = self._duplicates.n_distinct, self.space.points.shape[1]
+        return n_distinct >= _FEWEST_SAMPLES and n_distinct**2 * n_features >= _WORTH_CALIBRATING
+
     def _joined(self, n_neighbors: int) -> CellJoin:
-        if self._duplicates.n_distinct < _FEWEST_SAMPLES:
+        if not self._is_worth_calibrating:
             return super()._joined(n_neighbors)
         return self._in_small_cells(Workload(_COMPARED, n_neighbors, shortlisted=True))
 
@@ -102,7 +108,7 @@ class ApproximateCellSearch(CellSearch):
     def _calibration(self, n_nearest: int) -> CalibratedJoin | None:
         """The calibration for so many neighbours; None where an exact search is the better one."""
         n_distinct = self._duplicates.n_distinct
-        if n_distinct < _FEWEST_SAMPLES or n_nearest < 2 or n_nearest > n_distinct // 8:
+        if not self._is_worth_calibrating or n_nearest < 2 or n_nearest > n_distinct // 8:
             return None
         if n_nearest not in self._calibrated:
             self._calibrated[n_nearest] = self._calibrated_join(n_nearest)
