@@ -1,4 +1,4 @@
-"""The sets of points: generated ones, MNIST from a folder of data, any .npy file. All are float32 rows."""
+"""The sets of points: generated ones, images from a folder of data, any .npy file. All are float32 rows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,20 +49,23 @@ def mixture(n_samples, n_features, n_components=50):
     return (centers[component] + widths[component, None] * noise).astype(np.float32)
 
 
-def mnist(folder):
-    """All images in images/mnist.npz, whatever its arrays are named: those of 784 bytes a row."""
+def images(name, folder):
+    """All images in images/NAME.npz, whatever its arrays are named: those of 784 bytes a row."""
     if folder is None:
-        raise SystemExit("mnist needs --data or DIFFPEAKS_DATA: a folder that holds images/mnist.npz")
-    with np.load(Path(folder) / "images" / "mnist.npz") as arrays:
-        images = [array.reshape(len(array), -1) for array in (arrays[key] for key in arrays.files)]
-    return np.concatenate([rows for rows in images if rows.shape[1] == 784]).astype(np.float32)
+        raise SystemExit(f"{name} needs --data or DIFFPEAKS_DATA: a folder that holds images/{name}.npz")
+    with np.load(Path(folder) / "images" / f"{name}.npz") as arrays:
+        tables = [array.reshape(len(array), -1) for array in (arrays[key] for key in arrays.files)]
+    return np.concatenate([rows for rows in tables if rows.shape[1] == 784]).astype(np.float32)
 
 
+IMAGES = ("mnist", "fashion_mnist")
+UNIT = "_unit"  # behind a name of images: the same, scaled to unit length
 GENERATED = {  # name: (points, default size, n_neighbors)
     "face": (faces, 100_000, 80),
     "text": (texts, 100_000, 30),
     "mixture2": (lambda n_samples: mixture(n_samples, 2), 1_000_000, 16),
     "mixture8": (lambda n_samples: mixture(n_samples, 8), 1_000_000, 16),
+    "mixture16": (lambda n_samples: mixture(n_samples, 16), 1_000_000, 54),
 }
 
 
@@ -73,6 +76,9 @@ def load(name, n_samples=None, n_neighbors=None, folder=None):
         X = points(n_samples or default_size)
     else:
         default_neighbors = _DEFAULT_NEIGHBORS
-        X = mnist(folder) if name == "mnist" else np.load(name)
+        kind = name.removesuffix(UNIT)
+        X = images(kind, folder) if kind in IMAGES else np.load(name)
         X = np.ascontiguousarray(X[:n_samples], dtype=np.float32)
+        if name.endswith(UNIT):
+            X = unit_rows(X)
     return Points(Path(name).stem, X, n_neighbors or default_neighbors)

@@ -2,7 +2,8 @@
 
 usage: run.py [SET ...] [--samples N] [--threads T ...] [--targets R ...] [--output FILE] ...
 
-A SET is mnist, face, text, mixture2, mixture8 or a .npy file. A target of 1 compares the exact searches.
+A SET is mnist, fashion_mnist, either with _unit behind it, face, text, mixture2, mixture8, mixture16 or a
+.npy file. A target of 1 compares the exact searches.
 JSON lines are appended to the output as they are measured, and what is in it is not measured again: "tried"
 lines (a build and its efforts, with recall and estimated seconds), "timed" lines (build and query of all
 points together) and "missed" lines (the setting that came nearest to a recall that none reached, not timed).

@@ -22,7 +22,7 @@ class System:
     exact: bool = False
     calibrates_itself: bool = False  # takes the recall as its setting
     has_kernels: bool = False
-    dimensions: tuple = (17, np.inf)  # where it is a sensible choice
+    dimensions: tuple = (11, np.inf)  # where it is a sensible choice
 
 
 def rising(first, last, ratio=1.2):
@@ -119,6 +119,30 @@ def faiss_hnsw_query(index, queries, n_neighbors, n_threads, ef):
     return index.search(queries, n_neighbors)[1]
 
 
+def faiss_descent_build(X, n_neighbors, n_threads, K, n_iters):
+    """The graph that it builds for its own search is the answer."""
+    faiss = faiss_with(n_threads)
+    index = faiss.IndexNNDescentFlat(X.shape[1], max(K, n_neighbors), faiss.METRIC_L2)
+    index.nndescent.iter = n_iters
+    index.add(X)
+    graph = faiss.vector_to_array(index.nndescent.final_graph).reshape(len(X), -1)
+    own = np.arange(len(X), dtype=graph.dtype)[:, None]
+    return np.hstack([own, graph[:, : n_neighbors - 1]])
+
+
+def usearch_build(X, n_neighbors, n_threads, M, ef_construction):
+    from usearch.index import Index
+
+    index = Index(ndim=X.shape[1], metric="l2sq", dtype="bf16", connectivity=M, expansion_add=ef_construction)
+    index.add(np.arange(len(X)), X, threads=n_threads)
+    return index
+
+
+def usearch_query(index, queries, n_neighbors, n_threads, ef):
+    index.expansion_search = ef
+    return index.search(queries, n_neighbors, threads=n_threads).keys.astype(np.int64)
+
+
 def sklearn_build(X, n_neighbors, n_threads):
     from sklearn.neighbors import NearestNeighbors
 
@@ -185,6 +209,13 @@ SYSTEMS = {
     ),
     "hnswlib": System("hnswlib", hnswlib_build, hnswlib_query, **_HNSW),
     "faiss HNSW": System("faiss-cpu", faiss_hnsw_build, faiss_hnsw_query, **_HNSW),
+    "usearch": System("usearch", usearch_build, usearch_query, **_HNSW),
+    "faiss NN-descent": System(
+        "faiss-cpu",
+        faiss_descent_build,
+        ladders={"K": (32, 48, 64, 96), "n_iters": (3, 5, 8, 12)},
+        start={"K": 48, "n_iters": 5},
+    ),
     "faiss flat": System("faiss-cpu", faiss_flat_build, faiss_query, exact=True),
     "scikit-learn brute": System("scikit-learn", sklearn_build, sklearn_query, exact=True),
     "scipy cKDTree": System(

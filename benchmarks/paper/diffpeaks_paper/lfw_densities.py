@@ -68,7 +68,7 @@ def sweeps(faces, clusterer, density):
 def _fitted(faces, density, setting):
     """The density of each sample, and the samples from the densest on."""
     fitted = density_of(faces.graph, density, **setting)
-    return fitted.density_, density_order(fitted.density_, fitted.tie_break())
+    return fitted.density_, density_order(fitted.density_, fitted.tie_break)
 
 
 def _lists(faces, setting):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions
+from diffpeaks._base.validation import n_threads
 from diffpeaks.baselines.base import GraphClusterer, check_cosines
 from diffpeaks.baselines.communities import N_TRIALS, SEED, by_first_sample, infomap_modules
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
@@ -94,7 +95,7 @@ class FCES(GraphClusterer):
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         check_cosines(graph)
-        walk = walk_on(graph, self._kernel, n_jobs=self.n_jobs)
+        walk = walk_on(graph, self._kernel, n_threads=n_threads(self.n_jobs))
         links = kept_links(walk.transition, graph, float(self.min_shared))
         self.n_kept_ = np.diff(links.indptr).astype(np.int64)
         modules = infomap_modules(links, True, self.n_trials, self.random_state)
