@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "distance.hpp"
+#include "exact_distances.hpp"
 #include "graph.hpp"
+#include "kernels/dispatch.hpp"
 #include "parallel.hpp"
 
 namespace diffpeaks {
@@ -19,12 +22,21 @@ template <class Add, class Real>
 void pair_distances(const Real* queries, const Real* points, std::int64_t n_features, std::int64_t n_rows,
                     const Offset* indptr, const Index* indices, Real* distances, const Measure& measure,
                     int n_threads) {
-    parallel_rows(n_rows, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
+    const Kernel& kernel = chosen_kernel();
+    parallel_rows(n_rows, n_threads, [=, &kernel](std::int64_t first, std::int64_t last, std::int64_t) {
+        ExactDistances<Real> squares(kernel, queries, points, n_features);
         for (std::int64_t row = first; row < last; ++row) {
             const Real* query = queries + row * n_features;
+            if constexpr (std::is_same_v<Add, SumOfSquares>) squares.begin(row);
             for (Offset e = indptr[row]; e < indptr[row + 1]; ++e) {
-                const Real* point = points + static_cast<std::int64_t>(indices[e]) * n_features;
-                distances[e] = measure.distance<Real>(sum_of_differences<Add, 1>(query, point, n_features));
+                double sum;
+                if constexpr (std::is_same_v<Add, SumOfSquares>) {  // the same number, with wider vectors
+                    sum = squares.squared(indices[e]);
+                } else {
+                    const Real* point = points + static_cast<std::int64_t>(indices[e]) * n_features;
+                    sum = sum_of_differences<Add, 1>(query, point, n_features);
+                }
+                distances[e] = measure.distance<Real>(sum);
             }
         }
     });

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpeaks import neighbor_graph
-from diffpeaks._native import kernels
-from diffpeaks.neighbors.cells.join import KERNEL_VARIABLE
+from diffpeaks._native import KERNEL_VARIABLE, kernels
 
 _N_NEIGHBORS = 30
 _BLOCK = 4096

@@ -24,7 +24,7 @@ from recall import true_reach
 from systems import SYSTEMS, systems_for
 from table import MARK, markdown
 
-from diffpeaks.neighbors.cells.join import cpu_kernel
+from diffpeaks._native import cpu_kernel
 from diffpeaks_paper.records import Records, processor
 
 _HERE = Path(__file__).parent

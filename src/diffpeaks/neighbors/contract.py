@@ -69,7 +69,7 @@ class Space(Protocol):
     def limit(self, distance: Any) -> Any:
         """The selection value of a distance, or of an array of them."""
 
-    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def between(self, first: NDArray[Any], second: NDArray[Any], n_threads: int) -> NDArray[Any]:
         """Distances from some of the points to some of the points."""
 
     def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:

@@ -132,10 +132,10 @@ class EuclideanSpace:
             return 2 * np.maximum(distance, self.measure.zero)
         return distance if self.metric == "sqeuclidean" else distance**2
 
-    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def between(self, first: NDArray[Any], second: NDArray[Any], n_threads: int) -> NDArray[Any]:
         indptr = np.arange(len(first) + 1, dtype=np.int64) * len(second)
         rows = RaggedRows(indptr, np.tile(second.astype(np.int32), len(first)), np.empty(0))
-        return self._pairs(self.points[first], rows, 1).reshape(len(first), len(second))
+        return self._pairs(self.points[first], rows, n_threads).reshape(len(first), len(second))
 
     def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:
         distances = self._pairs(queries, rows, n_threads)

@@ -162,7 +162,7 @@ class PointSet:
 
     def _nearest_of_all_denser(self, point: Any, rank: NDArray[Any]) -> tuple[int, float]:
         denser = np.flatnonzero(rank < rank[point])
-        distances = self.space.between(np.array([point]), denser)[0]
+        distances = self.space.between(np.array([point]), denser, self.n_threads)[0]
         nearest = int(np.argmin(distances))  # ties to the lower
         return int(denser[nearest]), float(distances[nearest])
 
@@ -174,7 +174,7 @@ class PointSet:
         """Median distance between two points drawn at random."""
         random = np.random.RandomState(seed)
         first, second = self._sample(random), self._sample(random)
-        distances = self.space.between(first, second)
+        distances = self.space.between(first, second, self.n_threads)
         return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
 
     @stage("radius")

@@ -98,7 +98,7 @@ class MetricSpace(_OrdinarySpace):
         vanished = (queries.shape[1] * np.finfo(np.float64).tiny) ** (1 / self._order)
         return values, ROUNDING[self.dtype] * values.max(axis=1, keepdims=True) + 2 * vanished
 
-    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def between(self, first: NDArray[Any], second: NDArray[Any], n_threads: int) -> NDArray[Any]:
         return self._distances(self.points[first], self.points[second])
 
     def _distances(self, queries: Any, points: Any) -> NDArray[Any]:
@@ -152,7 +152,7 @@ class NanEuclideanSpace(_OrdinarySpace):
         unit = 2.0 * (n_features + 8) * n_features * np.finfo(self.dtype).eps
         return squared, unit * (norms + point_norms.max())[:, None]
 
-    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def between(self, first: NDArray[Any], second: NDArray[Any], n_threads: int) -> NDArray[Any]:
         return np.sqrt(self.restricted(second).block(self.points[first])[0])
 
     def limit(self, distance: Any) -> Any:
@@ -211,7 +211,7 @@ class MatrixSpace(_OrdinarySpace):
     def block(self, queries: Any) -> tuple[NDArray[Any], Any]:
         return queries, 0.0
 
-    def between(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def between(self, first: NDArray[Any], second: NDArray[Any], n_threads: int) -> NDArray[Any]:
         return self.points[np.ix_(first, second)]
 
     def settle(self, queries: Any, rows: RaggedRows, n_threads: int) -> RaggedRows:
