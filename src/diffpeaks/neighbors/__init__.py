@@ -66,7 +66,7 @@ def neighbor_graph(
         Euclidean and cosine distances in high dimension ("cells"), and blocks of all distances for
         any other metric ("brute"). "approximate" finds at least 98% of the neighbours, and
         `ApproximateSearch(recall=...)` the share it is given; `graph.recall` is the measured share.
-        "auto" is exact where n_samples^2 n_features is at most 2^40, or where a tree serves, and
+        "auto" is exact where n_samples^2 n_features is at most 2^40, or where a tree is faster, and
         approximate beyond. An index of faiss or hnswlib that holds the rows of X in order (any object
         with their `search(X, k)` or `knn_query(X, k)`) proposes the neighbours, with its own settings
         and threads; their distances and order are computed here. `graph.search` says which was used.
