@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -33,3 +36,14 @@ class _OneBlasThread:
 
 
 ONE_BLAS_THREAD = _OneBlasThread()
+
+
+@contextmanager
+def threads_without_blas(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads whose products start no threads of their own; what waits for one is dropped on an interrupt."""
+    with ONE_BLAS_THREAD:
+        pool = ThreadPoolExecutor(n_threads)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import keep_nearest
 from diffpeaks.graph.rows import RaggedRows, offsets
-from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
+from diffpeaks.neighbors.blas import threads_without_blas
 from diffpeaks.neighbors.contract import ROUNDING, ExactSearch, Space
 from diffpeaks.neighbors.ragged_rows import at_most, concatenated, first_of_rows
 from diffpeaks.progress import stage
@@ -21,6 +20,7 @@ from diffpeaks.progress import stage
 _BLOCK_BYTES = 1 << 29  # of all threads together
 _BYTES_PER_ENTRY = 64  # a value, and what selects among values where all of them are ties
 Answer = TypeVar("Answer")
+_MOST_CALLS = 50_000  # of a user's metric in a block, so that an interrupt need not wait for long
 _SUBSET = 16  # columns looked at for each neighbour wanted, to bound how far the last one is
 
 
@@ -123,11 +123,12 @@ class BruteSearch(ExactSearch):
         """The answers for blocks of queries, in their order, each with the size of its block."""
         each = bytes_for_query(self.space, self._duplicates.n_distinct)
         step = max(1, self._block_bytes // (self.n_threads * each))
+        if self.space.calls_python:
+            step = min(step, max(1, _MOST_CALLS // self._duplicates.n_distinct))
         starts = range(0, max(n_queries, 1), step)
         blocks = [slice(first, min(first + step, n_queries)) for first in starts]
         sizes = [block.stop - block.start for block in blocks]
-        # one thread a block; the product inside it must not start threads of its own
-        with ONE_BLAS_THREAD, ThreadPoolExecutor(self.n_threads) as pool:
+        with threads_without_blas(self.n_threads) as pool:
             yield from zip(sizes, pool.map(select, blocks), strict=True)
 
 

@@ -42,6 +42,7 @@ class Space(Protocol):
     can_join: bool  # whether distances are those of dense points in Euclidean space, or functions of these
     settles_pairs: bool  # whether `settle` computes distances; if not, it keeps those of the candidates
     divisible: bool  # whether queries can be compared with some of the points as with all
+    calls_python: bool  # for each distance
     copied_bytes: int  # what the points take beside those that were given
 
     @property

@@ -38,7 +38,7 @@ class EuclideanSpace:
         """With `are_directions` X is what another such space had as points."""
         self.metric = metric
         self.dtype = X.dtype
-        self.can_join = not sp.issparse(X)
+        self.can_join, self.calls_python = not sp.issparse(X), False
         self.minkowski_order = 2.0 if self.can_join else None
         self.measure = _measure(metric, X.dtype)
         self.points = X if are_directions else self._directions(X)

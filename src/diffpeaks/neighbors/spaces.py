@@ -29,6 +29,7 @@ class _OrdinarySpace:
     minkowski_order: float | None = None
     settles_pairs = False
     divisible = True
+    calls_python = False
     copied_bytes = 0
     measure: Measure | None = None
     can_join = False
@@ -67,7 +68,7 @@ class MetricSpace(_OrdinarySpace):
         from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
         self.dtype = X.dtype
-        self.metric = metric
+        self.metric, self.calls_python = metric, callable(metric)
         self.points = X.astype(bool) if metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
         self.copied_bytes = 0 if self.points is X else copied_bytes(self.points)
         self.params = fixed_params(X, metric, params)

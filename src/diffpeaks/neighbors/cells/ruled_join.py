@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._native import Probes
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
+from diffpeaks.neighbors.blas import threads_without_blas
 from diffpeaks.neighbors.cells.join import BLOCK_QUERIES, Blocks, CellJoin, PlacedQueries, members_by_cell
 from diffpeaks.neighbors.cells.rules import Rule
 
@@ -77,6 +76,6 @@ def _cells_beside(join: CellJoin, cells: NDArray[np.int32], n_beside: int) -> ND
         order = np.lexsort((nearest, np.take_along_axis(far, nearest, axis=1)), axis=1)
         beside[part] = np.take_along_axis(nearest, order, axis=1)
 
-    with ONE_BLAS_THREAD, ThreadPoolExecutor(join.n_threads) as pool:
+    with threads_without_blas(join.n_threads) as pool:
         list(pool.map(fill, range(0, len(distinct), 256)))
     return beside[back]
