@@ -16,8 +16,9 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.forest.peaks import PeakForest
-from diffpeaks.results.clustering import Clustering, Landscape, clustered
+from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.edits import Edit, densest_members, edited
+from diffpeaks.results.landscape import Landscape
 
 FORESTS_KEPT = 6
 
@@ -40,20 +41,18 @@ class Forests:
         with self._along_links:
             key = cut.max_link, cut.flow_weight
             if key not in self._kept:
-                made = self._made(cut)
+                made = self._landscape.forest(cut)
                 while len(self._kept) >= FORESTS_KEPT:
                     self._kept.pop(next(iter(self._kept)))
                 self._kept[key] = made
             return self._kept[key]
 
-    def best_peaks_first(self) -> NDArray[np.int64]:
-        with self._of_all_samples:
-            return self._landscape.best_peaks_first
-
-    def _made(self, cut: Cut) -> PeakForest:
-        if not cut.flow_weight:
-            return self._landscape.forest_within(cut.max_link)
-        return self._landscape.weighed(self.of(Cut(max_link=cut.max_link)), cut)
+    def prepare(self, cut: Cut) -> None:
+        """What other values of the rules of a cut begin with, and then the nearest denser samples."""
+        with self._along_links:
+            if cut.flow_weight:
+                self._landscape.keep_flow()
+        self.of(Cut(n_clusters=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +118,10 @@ class Cuts:
     @property
     def knows_delta(self) -> bool:
         """Whether the nearest denser sample is known of hilltops too."""
-        return self.landscape.knows_complete_forest
+        return self.landscape.knows_denser_samples
 
     def _prepare(self) -> None:
-        self.forests.of(self._model.cut_)
         try:
-            self.forests.best_peaks_first()
+            self.forests.prepare(self._model.cut_)
         except ValueError:
             return  # a graph that does not know far samples; whoever asks for it is told
