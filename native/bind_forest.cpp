@@ -92,11 +92,13 @@ static void bind_flow_of(nb::class_<JoiningHills>& hills, nb::class_<KeptRows<do
     kept_flow.def(
         "__init__",
         [](KeptRows<double>* self, const GraphArrays<Real>& graph, In<Index> hill, In<Weight> weights,
-           In<double> sent_by_weight, int n_threads) {
+           In<double> sent_by_weight, In<double> longest_up, int n_threads) {
             const FlowArrays<Real, Weight> given(graph, hill, weights, sent_by_weight);
-            new (self) KeptRows<double>(given.rows, n_threads);
+            const double* longest = values(longest_up, "longest_up", given.graph.n_samples);
+            new (self) KeptRows<double>(given.rows, longest, n_threads);
         },
-        array("graph"), array("hill"), array("weights"), array("sent_by_weight"), nb::arg("n_threads"), Released());
+        array("graph"), array("hill"), array("weights"), array("sent_by_weight"), array("longest_up"),
+        nb::arg("n_threads"), Released());
     hills.def(
         "add_flow",
         [](JoiningHills& self, const GraphArrays<Real>& graph, In<Index> hill, In<Weight> weights,
@@ -112,11 +114,13 @@ template <class Real>
 static void bind_links_of(nb::class_<JoiningHills>& hills, nb::class_<KeptRows<RankPair>>& kept_links) {
     kept_links.def(
         "__init__",
-        [](KeptRows<RankPair>* self, const GraphArrays<Real>& links, In<Index> hill, In<Index> rank, int n_threads) {
+        [](KeptRows<RankPair>* self, const GraphArrays<Real>& links, In<Index> hill, In<Index> rank,
+           In<double> longest_up, int n_threads) {
             const LinkArrays<Real> given(links, hill, rank);
-            new (self) KeptRows<RankPair>(given.rows, n_threads);
+            const double* longest = values(longest_up, "longest_up", given.graph.n_samples);
+            new (self) KeptRows<RankPair>(given.rows, longest, n_threads);
         },
-        array("links"), array("hill"), array("rank"), nb::arg("n_threads"), Released());
+        array("links"), array("hill"), array("rank"), array("longest_up"), nb::arg("n_threads"), Released());
     hills.def(
         "open_passes",
         [](JoiningHills& self, const GraphArrays<Real>& links, In<Index> hill, In<Index> rank, double max_link,

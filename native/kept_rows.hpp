@@ -13,19 +13,15 @@
 
 namespace diffpeaks {
 
-// Points that have another hill than they had, and the hills that such points left.
-struct Moves {
-    std::vector<bool> moved, left;
-};
-
 // Values of rows for each hill that they touch, in the order in which they are added up. The hills are those under
 // links of any length; under shorter ones parts of hills become hills of their own, with numbers that follow.
 template <class Value>
 class KeptRows {
   public:
+    // longest_up has the longest link from each point to the top of its hill: below it the point has another hill.
     template <class RowsOfHills>
-    KeptRows(const RowsOfHills& rows, int n_threads)
-        : hill_(rows.hill, rows.hill + rows.graph.n_samples), indptr_(hill_.size() + 1) {
+    KeptRows(const RowsOfHills& rows, const double* longest_up, int n_threads)
+        : longest_(static_cast<std::size_t>(rows.graph.n_samples)), indptr_(longest_.size() + 1) {
         const std::int64_t n_rows = rows.graph.n_samples, n_parts = n_parts_of(n_rows);
         std::vector<Part> parts(static_cast<std::size_t>(n_parts));
         parallel_chunks(n_parts, n_threads, [&] {
@@ -38,6 +34,7 @@ class KeptRows {
                         part.value.push_back(value);
                     });
                     indptr_[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(part.pair.size());
+                    longest_[static_cast<std::size_t>(row)] = longest_of(rows.graph, row, longest_up);
                 }
             };
         });
@@ -47,28 +44,14 @@ class KeptRows {
     }
 
     const HillPairs& pairs() const { return pairs_; }
-    Index n_rows() const { return static_cast<Index>(hill_.size()); }
+    Index n_rows() const { return static_cast<Index>(longest_.size()); }
 
-    // Which points have another hill now, and which hills they left.
-    Moves moves_to(const Index* hill, std::size_t n_hills) const {
-        Moves moves{std::vector<bool>(hill_.size()), std::vector<bool>(n_hills)};
-        for (std::size_t i = 0; i < hill_.size(); ++i) {
-            if (hill_[i] != hill[i]) moves.moved[i] = moves.left[static_cast<std::size_t>(hill_[i])] = true;
-        }
-        return moves;
-    }
+    // Whether all entries of a row are shorter than that, and lead to the hills to which they led.
+    bool holds(std::int64_t row, double max_link) const { return longest_[static_cast<std::size_t>(row)] < max_link; }
 
-    // Whether a row leads to hills that some points left.
-    bool leads_to_left(std::int64_t row, const Moves& moves) const {
-        bool found = moves.left[static_cast<std::size_t>(hill_[static_cast<std::size_t>(row)])];
-        each(row, [&](Index, Index to, const Value&) { found = found || moves.left[static_cast<std::size_t>(to)]; });
-        return found;
-    }
-
-    // Calls take(pair, other hill, value) for what a row holds.
+    // Calls take(pair, other hill, value) for what a row of that hill holds.
     template <class Take>
-    void each(std::int64_t row, Take take) const {
-        const Index from = hill_[static_cast<std::size_t>(row)];
+    void each(std::int64_t row, Index from, Take take) const {
         const auto first = static_cast<std::size_t>(indptr_[static_cast<std::size_t>(row)]);
         const auto last = static_cast<std::size_t>(indptr_[static_cast<std::size_t>(row) + 1]);
         for (std::size_t e = first; e < last; ++e) {
@@ -88,6 +71,15 @@ class KeptRows {
         std::vector<Value> value;
     };
 
+    template <class Real>
+    static double longest_of(const Graph<Real>& graph, std::int64_t row, const double* longest_up) {
+        double longest = 0.0;
+        for (Offset e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
+            longest = std::max({longest, static_cast<double>(graph.distances[e]), longest_up[graph.indices[e]]});
+        }
+        return longest;
+    }
+
     void append(Part& part, std::int64_t first, std::int64_t last) {
         std::vector<Index> number(static_cast<std::size_t>(part.pairs.size()));
         for (Index i = 0; i < part.pairs.size(); ++i) {
@@ -103,7 +95,7 @@ class KeptRows {
         part = {};  // the memory, too
     }
 
-    std::vector<Index> hill_;
+    std::vector<double> longest_;  // by row
     HillPairs pairs_;
     std::vector<Offset> indptr_;
     std::vector<Index> pair_;
@@ -171,37 +163,35 @@ class SumsOfHills {
     const HillPairs* known_;
 };
 
-// Adds up the entries of rows below max_link. A row of which all entries are, and lead to the hills to which they led
-// when rows were kept, is taken as it was kept.
+// Where the entries of a row end that are shorter than max_link.
+template <class Real>
+Offset end_below(const Graph<Real>& graph, std::int64_t row, double max_link) {
+    Offset end = graph.indptr[row + 1];
+    while (end > graph.indptr[row] && !(static_cast<double>(graph.distances[end - 1]) < max_link)) --end;
+    return end;
+}
+
+// Adds up the entries of rows below max_link; rows that are as they were when they were kept are taken from there.
 template <class RowsOfHills, class Value = typename RowsOfHills::Value>
 SumsOfHills<Value> sums_of_hills(const RowsOfHills& rows, std::size_t n_hills, double max_link,
                                  const KeptRows<Value>* kept, int n_threads) {
     const auto& graph = rows.graph;
     const std::int64_t n_rows = graph.n_samples, n_parts = n_parts_of(n_rows);
     const HillPairs* known = kept ? &kept->pairs() : nullptr;
-    const Moves moves = kept ? kept->moves_to(rows.hill, n_hills) : Moves{};
-    const auto is_as_kept = [&](std::int64_t row, Offset last) {
-        if (!kept || last != graph.indptr[row + 1]) return false;
-        if (!kept->leads_to_left(row, moves)) return true;
-        const auto has_moved = [&](Index point) { return moves.moved[static_cast<std::size_t>(point)]; };
-        return std::none_of(graph.indices + graph.indptr[row], graph.indices + last, has_moved);
-    };
     std::vector<PartOfSums<Value>> parts(static_cast<std::size_t>(n_parts), {known ? known->size() : 0, n_hills});
     parallel_chunks(n_parts, n_threads, [&] {
         return [&](std::int64_t p) {
             PartOfSums<Value>& part = parts[static_cast<std::size_t>(p)];
             for (std::int64_t row = n_rows * p / n_parts; row < n_rows * (p + 1) / n_parts; ++row) {
                 const Index from = rows.hill[row];
-                Offset last = graph.indptr[row + 1];
-                while (last > graph.indptr[row] && !(static_cast<double>(graph.distances[last - 1]) < max_link)) --last;
                 const auto take = [&](Index pair, Index to, const Value& value) {
                     part.add_to_hills(from, to, value);
                     if (from != to) part.add(pair, from, to, value);
                 };
-                if (is_as_kept(row, last)) {
-                    kept->each(row, take);
+                if (kept && kept->holds(row, max_link)) {
+                    kept->each(row, from, take);
                 } else {
-                    rows.each(row, last, [&](Index to, const Value& value) {
+                    rows.each(row, end_below(graph, row, max_link), [&](Index to, const Value& value) {
                         take(known ? known->find(from, to) : HillPairs::none, to, value);
                     });
                 }

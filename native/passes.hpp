@@ -21,7 +21,7 @@ struct Pass {
     double flow = 0.0;
     Index lower = NO_POINT;  // the less dense end of the highest link, and the other one: the least ranks
     Index upper = NO_POINT;
-    double apart = -INFINITY;  // how far the hills are apart, as the queue has it
+    float apart = -INFINITY;  // how far the hills are apart, as the queue has it
 
     bool is_open() const { return lower != NO_POINT; }
     void add(double more) { flow += more; }
@@ -40,7 +40,7 @@ struct Separation {
     double flow_weight;  // not below zero
     double usual_flow;   // at which the rise alone counts
 
-    double of(double log_top, double log_pass, double share) const {
+    float of(double log_top, double log_pass, double share) const {
         // in single precision: the order of samples, which rounds sums in its way, has no part in it
         return static_cast<float>(log_top - log_pass - flow_weight * std::log(share / usual_flow));
     }
@@ -124,7 +124,7 @@ class JoiningHills {
     template <class Joined>
     void join_all(const Separation& separation, Joined joined) {
         passes_.each([&](Index a, Index b, Pass& pass) { queue(a, b, pass, separation); });
-        double level = 0.0;
+        float level = 0.0f;
         SerialLoop loop;
         while (!queue_.empty()) {
             loop.next();
@@ -149,7 +149,7 @@ class JoiningHills {
 
   private:
     struct Candidate {
-        double separation;
+        float separation;
         Index lower, end, higher;  // tops, and between them the denser end of the pass
         Index a, b;
         bool operator<(const Candidate& other) const {  // of a queue whose largest comes first
@@ -158,7 +158,7 @@ class JoiningHills {
         }
     };
 
-    double apart_now(Index a, Index b, const Pass& pass, const Separation& separation) const {
+    float apart_now(Index a, Index b, const Pass& pass, const Separation& separation) const {
         const double share = pass.flow / std::min(volume_[a], volume_[b]);
         return separation.of(log_density_[std::max(tops_[a], tops_[b])], log_density_[pass.lower], share);
     }

@@ -82,13 +82,16 @@ class KeptFlow:
         hill: Index,
         weights: Real,
         sent_by_weight: NDArray[np.float64],
+        longest_up: NDArray[np.float64],  # the longest link from each point to the top of its hill
         n_threads: int,
     ) -> None: ...
 
 class KeptLinks:
     """The highest links of each row to hills, likewise."""
 
-    def __init__(self, links: Graph, hill: Index, rank: Index, n_threads: int) -> None: ...
+    def __init__(
+        self, links: Graph, hill: Index, rank: Index, longest_up: NDArray[np.float64], n_threads: int
+    ) -> None: ...
 
 class JoiningHills:
     """Hills by number, which join over passes; points of links are numbered by rank."""

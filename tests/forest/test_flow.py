@@ -118,7 +118,7 @@ def test_kept_rows_change_nothing(n_samples, copies, dtype):
     lengths = np.quantile(links[np.isfinite(links)], [0.02, 0.3, 0.6, 0.9, 0.99, 0.999, 1.0])
     for max_link in [*lengths.tolist(), np.inf]:
         cut = Cut(max_link=max_link, flow_weight=0.7)
-        one, other = kept.forest(cut), anew._weighed(cut)
+        one, other = kept.forest(cut), anew.forest(cut)
         assert kept._flow.keeps
         assert not anew._flow.keeps
         for name in FOREST:

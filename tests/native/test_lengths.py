@@ -129,8 +129,8 @@ CALLS = {
         lambda *arrays: hills().open_passes(*arrays, 1.0, None, 1),
         *(GRAPH, ints(N), ORDER),
     ),
-    "KeptFlow": (_native.KeptFlow, GRAPH, ints(N), doubles(N * K), doubles(N), 1),
-    "KeptLinks": (_native.KeptLinks, GRAPH, ints(N), ORDER, 1),
+    "KeptFlow": (_native.KeptFlow, GRAPH, ints(N), doubles(N * K), doubles(N), doubles(N), 1),
+    "KeptLinks": (_native.KeptLinks, GRAPH, ints(N), ORDER, doubles(N), 1),
     "KDTree.nearest_denser": (
         lambda queries, order, own, rank, *found: TREE.nearest_denser(
             queries, order, own, rank, EUCLIDEAN, *found, 1

@@ -55,8 +55,8 @@ SERIAL = {
     "follow_links": lambda: _native.follow_links(EACH, ints(M)),
     "score_merges": lambda: _native.score_merges(EACH, M, EACH, EACH, longs(M + 1, 2), doubles(M + 1, 2)),
     "JoiningHills.add_flow": many_hills,
-    "KeptFlow": lambda: _native.KeptFlow(MANY, EACH, np.ones(M * K), np.ones(M), 1),
-    "KeptLinks": lambda: _native.KeptLinks(MANY, EACH, EACH, 1),
+    "KeptFlow": lambda: _native.KeptFlow(MANY, EACH, np.ones(M * K), np.ones(M), doubles(M), 1),
+    "KeptLinks": lambda: _native.KeptLinks(MANY, EACH, EACH, doubles(M), 1),
     "rows on threads": lambda: _native.sort_rows(*MANY_ROWS, 2),
 }
 
@@ -123,8 +123,8 @@ def joined(n_threads):
     hill = LONG_RANK % 500
     flow = LONG, hill, 1.0 / (1.0 + LONG.distances), np.ones(L)
     hills = _native.JoiningHills(tops, by_rank % 500, -0.1 * by_rank)
-    hills.add_flow(*flow, 0.5, _native.KeptFlow(*flow, n_threads), n_threads)
-    kept = _native.KeptLinks(LONG, hill, LONG_RANK, n_threads)
+    hills.add_flow(*flow, 0.5, _native.KeptFlow(*flow, doubles(L), n_threads), n_threads)
+    kept = _native.KeptLinks(LONG, hill, LONG_RANK, doubles(L), n_threads)
     hills.open_passes(LONG, hill, LONG_RANK, 0.5, kept, n_threads)
     return hills.join(0.5, 0.1)
 

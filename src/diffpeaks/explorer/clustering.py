@@ -18,7 +18,6 @@ from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.edits import Edit, densest_members, edited
-from diffpeaks.results.landscape import Landscape
 
 FORESTS_KEPT = 6
 
@@ -29,9 +28,12 @@ class Forests:
     Whoever asks for what another thread is making waits for it.
     """
 
-    def __init__(self, landscape: Landscape) -> None:
-        self._landscape = landscape
+    def __init__(self, fitted: Clustering) -> None:
+        self._landscape, cut = fitted.landscape, fitted.cut
         self._kept: dict[tuple[float, float], PeakForest] = {}
+        if not cut.is_of_all_samples:
+            self._kept[cut.max_link, cut.flow_weight] = fitted.forest
+        self._weighs_flow = bool(cut.flow_weight or self._landscape.automatic_cut.flow_weight)
         self._along_links, self._of_all_samples = RLock(), RLock()
 
     def of(self, cut: Cut) -> PeakForest:
@@ -47,10 +49,10 @@ class Forests:
                 self._kept[key] = made
             return self._kept[key]
 
-    def prepare(self, cut: Cut) -> None:
-        """What other values of the rules of a cut begin with, and then the nearest denser samples."""
+    def prepare(self) -> None:
+        """What other values of the rules begin with."""
         with self._along_links:
-            if cut.flow_weight:
+            if self._weighs_flow:
                 self._landscape.keep_flow()
         self.of(Cut(n_clusters=1))
 
@@ -87,7 +89,7 @@ class Cuts:
     def __init__(self, model: DensityPeaks) -> None:
         self._model, self._last = model, model._fitted()
         self.landscape = self._last.landscape
-        self.forests = Forests(self.landscape)
+        self.forests = Forests(self._last)
         self._preparing = Thread(target=self._prepare, name="diffpeaks-prepare", daemon=True)
 
     def shown(self, cut: Cut, policy: NoisePolicy, edits: tuple[Edit, ...]) -> Shown:
@@ -122,6 +124,6 @@ class Cuts:
 
     def _prepare(self) -> None:
         try:
-            self.forests.prepare(self._model.cut_)
+            self.forests.prepare()
         except ValueError:
             return  # a graph that does not know far samples; whoever asks for it is told

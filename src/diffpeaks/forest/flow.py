@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +79,9 @@ class HillFlow:
     @cached_property
     def _kept(self) -> tuple[KeptFlow, KeptLinks]:
         hill, _ = self._numbered(self.hills)
-        n_threads = self.walk.n_threads
-        flow = KeptFlow(*self._flow_rows(hill), n_threads)
-        return flow, KeptLinks(self.links, hill, self.hills.rank, n_threads)
+        longest_up, n_threads = _longest_up(self.hills), self.walk.n_threads
+        flow = KeptFlow(*self._flow_rows(hill), self._of_points(longest_up), n_threads)
+        return flow, KeptLinks(self.links, hill, self.hills.rank, longest_up, n_threads)
 
     def _numbered(self, forest: PeakForest) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The number of each sample's hill, and the tops by number: first those under links of any length."""
@@ -93,9 +94,15 @@ class HillFlow:
     def _flow_rows(
         self, hill: NDArray[np.int32]
     ) -> tuple[NeighborGraph, NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+        return self.walk.graph, self._of_points(hill), self.walk.weights, self._sent_by_weight
+
+    def _of_points(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values if self.distinct.first is None else values[self.distinct.first]
+
+    @cached_property
+    def _sent_by_weight(self) -> NDArray[np.float64]:
         masses = 1.0 if self.distinct.weights is None else self.distinct.weights
-        of_points = hill if self.distinct.first is None else hill[self.distinct.first]
-        return self.walk.graph, of_points, self.walk.weights, masses / self.walk.volume
+        return np.asarray(masses / self.walk.volume)
 
     @cached_property
     def _order(self) -> NDArray[np.int32]:
@@ -105,3 +112,15 @@ class HillFlow:
     def _log_density_by_rank(self) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
             return np.log(self.density[self._order])
+
+
+def _longest_up(forest: PeakForest) -> NDArray[np.float64]:
+    """The longest link from each sample up to the top of its hill; zero for tops."""
+    is_top = forest.parent == NO_POINT
+    up = np.where(is_top, forest.hill, forest.parent)
+    longest = np.where(is_top, 0.0, forest.delta)
+    while True:  # twice as far up each time
+        longest = np.maximum(longest, longest[up])
+        if np.array_equal(up, forest.hill):
+            return longest
+        up = up[up]

@@ -136,10 +136,7 @@ class Landscape:
             return self.complete_forest
         if replace(cut, min_prominence=self.automatic_cut.min_prominence) == self.automatic_cut:
             return self.automatic_forest
-        if not cut.flow_weight:
-            return self.forest_within(cut.max_link)
-        self.keep_flow()
-        return self._weighed(cut)
+        return self._made(cut)
 
     def forest_for_labels(self, cut: Cut) -> PeakForest:
         """The same, without saddles where the cut leaves them aside."""
@@ -163,15 +160,16 @@ class Landscape:
     @cached_property
     def automatic_forest(self) -> PeakForest:
         """The forest of the automatic cut."""
-        cut = self.automatic_cut
-        return self._weighed(cut) if cut.flow_weight else self.forest_within(cut.max_link)
+        return self._made(self.automatic_cut)
 
     def keep_flow(self) -> None:
-        """Keep what flows between hills, so that cuts by flow under another longest link are soon made."""
+        """Keep what flows between hills: who looks at one longest link after the other waits for less."""
         with stage("flow"):
             self._flow.keep()
 
-    def _weighed(self, cut: Cut) -> PeakForest:
+    def _made(self, cut: Cut) -> PeakForest:
+        if not cut.flow_weight:
+            return self.forest_within(cut.max_link)
         flow = self._flow
         with stage("hills"):
             forest = self._linked_within(cut.max_link)
