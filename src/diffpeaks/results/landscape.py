@@ -106,24 +106,31 @@ class Landscape:
 
     @cached_property
     def denser_samples(self) -> PeakForest:
-        """Each sample linked to its nearest denser one, however far; saddles are not looked for."""
+        """Each sample linked to its nearest denser one, however far; saddles need not be known."""
+        if "complete_forest" in vars(self):
+            return self.complete_forest
         # along all neighbours: what links of hills leave out may be the nearest denser sample
         with stage("hills"):
             forest = self._linked(self.graph)
-        return complete_forest(forest, self.seen_points, self.graph.n_neighbors or 1)
+        return self._completed(forest)
 
     @cached_property
     def complete_forest(self) -> PeakForest:
         """The same with the saddles between hills."""
-        complete = self.denser_samples
         with stage("hills"):
             forest = self._flooded(self._linked(self.graph), self.graph)
-        return replace(forest, parent=complete.parent, delta=complete.delta, hill=complete.hill)
+        if not self.knows_denser_samples:
+            return self._completed(forest)
+        known = self.denser_samples
+        return replace(forest, parent=known.parent, delta=known.delta, hill=known.hill)
+
+    def _completed(self, forest: PeakForest) -> PeakForest:
+        return complete_forest(forest, self.seen_points, self.graph.n_neighbors or 1)
 
     @property
     def knows_denser_samples(self) -> bool:
         """Whether they were asked for before."""
-        return "denser_samples" in vars(self)
+        return "denser_samples" in vars(self) or "complete_forest" in vars(self)
 
     @property
     def seen_points(self) -> PointSet | GivenGraph:
@@ -170,18 +177,14 @@ class Landscape:
     def _made(self, cut: Cut) -> PeakForest:
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
-        flow = self._flow
         with stage("hills"):
-            forest = self._linked_within(cut.max_link)
+            flow, forest = self._flow, self._linked_within(cut.max_link)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
     @cached_property
     def _flow(self) -> HillFlow:
-        walk = self.walk
-        with stage("hills"):
-            hills = self._linked_by_all
-        return HillFlow(hills, self.links, self.density, self.distinct, walk)
+        return HillFlow(self._linked_by_all, self.links, self.density, self.distinct, self.walk)
 
     def peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
         """The peaks that a cut leaves of its forest, densest first."""
