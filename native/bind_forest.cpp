@@ -1,6 +1,8 @@
 // Python's view of hills and links: forests, passes, components.
 #include "arrays.hpp"
+#include "borders.hpp"
 #include "forest.hpp"
+#include "kept_rows.hpp"
 #include "links.hpp"
 #include "merges.hpp"
 #include "passes.hpp"
@@ -59,30 +61,76 @@ static void bind_forest_of(nb::module_& m) {
 }
 
 template <class Real, class Weight>
-static void bind_flow_of(nb::class_<JoiningHills>& hills) {
+struct FlowArrays {
+    Graph<Real> graph;
+    FlowRows<Real, Weight> rows;
+
+    FlowArrays(const GraphArrays<Real>& given, In<Index> hill, In<Weight> weights, In<double> sent_by_weight)
+        : graph(given.checked()),
+          rows{graph, values(hill, "hill", graph.n_samples), values(weights, "weights", length(given.rows.indices)),
+               values(sent_by_weight, "sent_by_weight", graph.n_samples)} {}
+};
+
+template <class Real>
+struct LinkArrays {
+    Graph<Real> graph;
+    LinkRows<Real> rows;
+
+    LinkArrays(const GraphArrays<Real>& given, In<Index> hill, In<Index> rank)
+        : graph(given.checked()),
+          rows{graph, values(hill, "hill", graph.n_samples), values(rank, "rank", graph.n_samples)} {}
+};
+
+template <class Value>
+static const KeptRows<Value>* kept_of(const KeptRows<Value>* kept, Index n_rows) {
+    if (kept) check_length("kept", "rows", kept->n_rows(), n_rows);
+    return kept;
+}
+
+template <class Real, class Weight>
+static void bind_flow_of(nb::class_<JoiningHills>& hills, nb::class_<KeptRows<double>>& kept_flow) {
+    kept_flow.def(
+        "__init__",
+        [](KeptRows<double>* self, const GraphArrays<Real>& graph, In<Index> hill, In<Weight> weights,
+           In<double> sent_by_weight, In<double> longest_up, int n_threads) {
+            const FlowArrays<Real, Weight> given(graph, hill, weights, sent_by_weight);
+            const double* longest = values(longest_up, "longest_up", given.graph.n_samples);
+            new (self) KeptRows<double>(given.rows, longest, n_threads);
+        },
+        array("graph"), array("hill"), array("weights"), array("sent_by_weight"), array("longest_up"),
+        nb::arg("n_threads"), Released());
     hills.def(
         "add_flow",
-        [](JoiningHills& self, const GraphArrays<Real>& given, double max_link, In<Weight> weights,
-           In<double> sent_by_weight, In<Index> hill, int n_threads) {
-            const Graph<Real> graph = given.checked();
-            self.add_flow(graph, max_link, values(weights, "weights", length(given.rows.indices)),
-                          values(sent_by_weight, "sent_by_weight", graph.n_samples),
-                          values(hill, "hill", graph.n_samples), n_threads);
+        [](JoiningHills& self, const GraphArrays<Real>& graph, In<Index> hill, In<Weight> weights,
+           In<double> sent_by_weight, double max_link, const KeptRows<double>* kept, int n_threads) {
+            const FlowArrays<Real, Weight> given(graph, hill, weights, sent_by_weight);
+            self.add(given.rows, max_link, kept_of(kept, given.graph.n_samples), n_threads);
         },
-        array("graph"), nb::arg("max_link"), array("weights"), array("sent_by_weight"), array("hill"),
-        nb::arg("n_threads"), Released());
+        array("graph"), array("hill"), array("weights"), array("sent_by_weight"), nb::arg("max_link"),
+        nb::arg("kept").none(), nb::arg("n_threads"), Released());
 }
 
 template <class Real>
-static void bind_joining_of(nb::class_<JoiningHills>& hills) {
+static void bind_links_of(nb::class_<JoiningHills>& hills, nb::class_<KeptRows<RankPair>>& kept_links) {
+    kept_links.def(
+        "__init__",
+        [](KeptRows<RankPair>* self, const GraphArrays<Real>& links, In<Index> hill, In<Index> rank,
+           In<double> longest_up, int n_threads) {
+            const LinkArrays<Real> given(links, hill, rank);
+            const double* longest = values(longest_up, "longest_up", given.graph.n_samples);
+            new (self) KeptRows<RankPair>(given.rows, longest, n_threads);
+        },
+        array("links"), array("hill"), array("rank"), array("longest_up"), nb::arg("n_threads"), Released());
     hills.def(
         "open_passes",
-        [](JoiningHills& self, const GraphArrays<Real>& given, double max_link, In<Index> rank, int n_threads) {
-            const Graph<Real> links = given.checked();
-            check_length("links", "rows", links.n_samples, self.n_points());
-            self.open_passes(links, max_link, values(rank, "rank", links.n_samples), n_threads);
+        [](JoiningHills& self, const GraphArrays<Real>& links, In<Index> hill, In<Index> rank, double max_link,
+           const KeptRows<RankPair>* kept, int n_threads) {
+            const LinkArrays<Real> given(links, hill, rank);
+            check_length("links", "rows", given.graph.n_samples, self.n_points());
+            self.add(given.rows, max_link, kept_of(kept, given.graph.n_samples), n_threads);
         },
-        array("links"), nb::arg("max_link"), array("rank"), nb::arg("n_threads"), Released());
+        array("links"), array("hill"), array("rank"), nb::arg("max_link"), nb::arg("kept").none(),
+        nb::arg("n_threads"), Released());
 }
 
 static nb::tuple all_joined(JoiningHills& hills, const Separation& separation) {
@@ -110,11 +158,13 @@ static void bind_joining(nb::module_& m) {
             new (self) JoiningHills(copied(tops), copied(hill_of_rank), heights);
         },
         array("tops"), array("hill_of_rank"), array("log_density"));
-    bind_flow_of<float, float>(hills);
-    bind_flow_of<float, double>(hills);
-    bind_flow_of<double, double>(hills);
-    bind_joining_of<float>(hills);
-    bind_joining_of<double>(hills);
+    nb::class_<KeptRows<double>> kept_flow(m, "KeptFlow");
+    nb::class_<KeptRows<RankPair>> kept_links(m, "KeptLinks");
+    bind_flow_of<float, float>(hills, kept_flow);
+    bind_flow_of<float, double>(hills, kept_flow);
+    bind_flow_of<double, double>(hills, kept_flow);
+    bind_links_of<float>(hills, kept_links);
+    bind_links_of<double>(hills, kept_links);
     hills.def(
         "join",
         [](JoiningHills& self, double flow_weight, double usual_flow) {

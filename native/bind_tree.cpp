@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "denser.hpp"
 #include "kdsearch.hpp"
 
 namespace diffpeaks {
@@ -74,6 +75,25 @@ static void bind_searches(nb::class_<KDTree<Real>>& bound) {
 }
 
 template <class Real>
+static void bind_nearest_denser(nb::class_<KDTree<Real>>& bound) {
+    bound.def(
+        "nearest_denser",
+        [](const KDTree<Real>& tree, Table<Real> queries, In<Index> order, In<Index> query_rank,
+           In<Index> rank, MeasureTuple given, Out<Index> points, Out<Real> distances, int n_threads) {
+            const Queries<Real> asked = queries_of<Real>(tree, queries, order);
+            const Index* own = values(query_rank, "query_rank", asked.n);
+            const Index* ranks = values(rank, "rank", tree.n_points());
+            Index* found = values(points, "points", asked.n);
+            Real* lengths = values(distances, "distances", asked.n);
+            with_measure(given, [&](auto add, const Measure& measure) {
+                tree_nearest_denser<decltype(add)>(tree, measure, asked, own, ranks, found, lengths, n_threads);
+            });
+        },
+        array("queries"), array("order"), array("query_rank"), array("rank"), nb::arg("measure"), array("points"),
+        array("distances"), nb::arg("n_threads"), Released());
+}
+
+template <class Real>
 static void bind_tree_of(nb::module_& m, const char* name) {
     using Tree = KDTree<Real>;
     nb::class_<Tree> bound(m, name);
@@ -84,6 +104,7 @@ static void bind_tree_of(nb::module_& m, const char* name) {
         },
         array("order"));
     bind_searches<Real>(bound);
+    bind_nearest_denser<Real>(bound);
     m.def(
         "kd_tree",
         [](Table<Real> points, int n_threads) {

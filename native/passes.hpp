@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <queue>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "forest.hpp"
 #include "graph.hpp"
+#include "kept_rows.hpp"
 #include "observer.hpp"
+#include "pair_map.hpp"
 
 namespace diffpeaks {
 
@@ -20,15 +21,16 @@ struct Pass {
     double flow = 0.0;
     Index lower = NO_POINT;  // the less dense end of the highest link, and the other one: the least ranks
     Index upper = NO_POINT;
-    double apart = -INFINITY;  // how far the hills are apart, as the queue has it
+    float apart = -INFINITY;  // how far the hills are apart, as the queue has it
 
     bool is_open() const { return lower != NO_POINT; }
-    void add(const Pass& other) {
-        flow += other.flow;
-        if (other.is_open()) open(other.lower, other.upper);
+    void add(double more) { flow += more; }
+    void add(const RankPair& link) {
+        if (!is_open() || link < RankPair{lower, upper}) std::tie(lower, upper) = std::tie(link.lower, link.upper);
     }
-    void open(Index at, Index above) {
-        if (!is_open() || std::tie(at, above) < std::tie(lower, upper)) std::tie(lower, upper) = {at, above};
+    void add(const Pass& other) {
+        add(other.flow);
+        if (other.is_open()) add(RankPair{other.lower, other.upper});
     }
 };
 
@@ -38,34 +40,10 @@ struct Separation {
     double flow_weight;  // not below zero
     double usual_flow;   // at which the rise alone counts
 
-    double of(double log_top, double log_pass, double share) const {
+    float of(double log_top, double log_pass, double share) const {
         // in single precision: the order of samples, which rounds sums in its way, has no part in it
         return static_cast<float>(log_top - log_pass - flow_weight * std::log(share / usual_flow));
     }
-};
-
-inline std::uint64_t pair_key(Index a, Index b) {
-    const auto [first, second] = std::minmax(a, b);
-    return static_cast<std::uint64_t>(first) << 32 | static_cast<std::uint64_t>(second);
-}
-
-// Passes that some rows of a graph lead over, in the order in which they were found, and what flows in their hills.
-struct PartOfPasses {
-    struct Found {
-        Index a, b;
-        Pass pass;
-    };
-    std::vector<Found> found;
-    std::vector<double> volume;
-
-    Pass& between(Index a, Index b) {
-        const auto [at, is_new] = places.try_emplace(pair_key(a, b), found.size());
-        if (is_new) found.push_back({a, b, {}});
-        return found[at->second].pass;
-    }
-
-  private:
-    std::unordered_map<std::uint64_t, std::size_t> places;
 };
 
 // The passes of all pairs of hills. Nothing depends on the order of the table, which is only looked into: hills beside
@@ -75,18 +53,19 @@ class PassTable {
     explicit PassTable(std::size_t n_hills) : beside_(n_hills) {}
 
     Pass& between(Index a, Index b) {
-        const auto [found, is_new] = passes_.try_emplace(pair_key(a, b));
-        if (is_new) {
+        const auto number = numbers_.find_or_put(a, b, static_cast<Index>(passes_.size()));
+        if (static_cast<std::size_t>(number) == passes_.size()) {
+            passes_.emplace_back();
             beside_[a].push_back(b);
             beside_[b].push_back(a);
         }
-        return found->second;
+        return passes_[static_cast<std::size_t>(number)];
     }
 
     // A null pointer if there is none.
     Pass* find(Index a, Index b) {
-        const auto found = passes_.find(pair_key(a, b));
-        return found == passes_.end() ? nullptr : &found->second;
+        const Index number = numbers_.find(a, b);
+        return number == PairMap::none ? nullptr : &passes_[static_cast<std::size_t>(number)];
     }
 
     std::size_t n_beside(Index hill) const { return beside_[hill].size(); }
@@ -97,11 +76,9 @@ class PassTable {
         const std::vector<Index> beside = std::move(beside_[hill]);
         beside_[hill] = {};
         for (const Index other : beside) {
-            const auto found = passes_.find(pair_key(hill, other));
-            if (found == passes_.end()) continue;  // taken with the other hill
-            const Pass pass = found->second;
-            passes_.erase(found);
-            visit(other, pass);
+            const Index number = numbers_.take(hill, other);
+            if (number == PairMap::none) continue;  // taken with the other hill
+            visit(other, Pass(passes_[static_cast<std::size_t>(number)]));
         }
     }
 
@@ -116,7 +93,8 @@ class PassTable {
     }
 
   private:
-    std::unordered_map<std::uint64_t, Pass> passes_;
+    PairMap numbers_;
+    std::vector<Pass> passes_;  // by number
     std::vector<std::vector<Index>> beside_;
 };
 
@@ -134,60 +112,19 @@ class JoiningHills {
 
     Index n_points() const { return static_cast<Index>(hill_of_rank_.size()); }
 
-    // Adds what a walk below max_link carries between hills: what each point sends by weight, times the weights of its
-    // row. Its points may be others than those of the links; each has a hill.
-    template <class Real, class Weight>
-    void add_flow(const Graph<Real>& graph, double max_link, const Weight* weights, const double* sent_by_weight,
-                  const Index* hill, int n_threads) {
-        each_row(graph, max_link, n_threads, [&](PartOfPasses& part, Index row, Offset first, Offset last) {
-            const Index from = hill[row];
-            FewHills<double> flows;
-            const auto flow_to = [&](Index to, double flow) {
-                part.volume[from] += flow;
-                part.volume[to] += flow;
-                if (from != to) part.between(from, to).flow += flow;
-            };
-            for (Offset e = first; e < last; ++e) {
-                const Index to = hill[graph.indices[e]];
-                const double flow = sent_by_weight[row] * static_cast<double>(weights[e]);
-                double* so_far = flows.of(to, 0.0);
-                if (so_far) {
-                    *so_far += flow;
-                } else {
-                    flow_to(to, flow);
-                }
-            }
-            flows.take_all(flow_to);
-        });
-    }
-
-    // Opens passes along the links below max_link.
-    template <class Real>
-    void open_passes(const Graph<Real>& links, double max_link, const Index* rank, int n_threads) {
-        each_row(links, max_link, n_threads, [&](PartOfPasses& part, Index row, Offset first, Offset last) {
-            const Index here = rank[row], hill = hill_of_rank_[here];
-            FewHills<RankPair> highest;
-            const auto open = [&](Index other, RankPair edge) { part.between(hill, other).open(edge.lower, edge.upper); };
-            for (Offset e = first; e < last; ++e) {
-                const Index there = rank[links.indices[e]], other = hill_of_rank_[there];
-                if (hill == other) continue;
-                const RankPair edge{std::max(here, there), std::min(here, there)};
-                RankPair* known = highest.of(other, edge);
-                if (known) {
-                    *known = std::min(*known, edge);
-                } else {
-                    open(other, edge);
-                }
-            }
-            highest.take_all(open);
-        });
+    // Adds what rows lead over passes below max_link, and what flows in their hills: the same with kept rows, or none.
+    template <class RowsOfHills, class Value = typename RowsOfHills::Value>
+    void add(const RowsOfHills& rows, double max_link, const KeptRows<Value>* kept, int n_threads) {
+        const SumsOfHills<Value> found = sums_of_hills(rows, tops_.size(), max_link, kept, n_threads);
+        found.each_pair([&](Index a, Index b, const Value& value) { passes_.between(a, b).add(value); });
+        found.add_volumes(volume_);
     }
 
     // Joins hills, the least apart first, and calls joined(top, pass, end on the other hill, separation) with ranks.
     template <class Joined>
     void join_all(const Separation& separation, Joined joined) {
         passes_.each([&](Index a, Index b, Pass& pass) { queue(a, b, pass, separation); });
-        double level = 0.0;
+        float level = 0.0f;
         SerialLoop loop;
         while (!queue_.empty()) {
             loop.next();
@@ -212,7 +149,7 @@ class JoiningHills {
 
   private:
     struct Candidate {
-        double separation;
+        float separation;
         Index lower, end, higher;  // tops, and between them the denser end of the pass
         Index a, b;
         bool operator<(const Candidate& other) const {  // of a queue whose largest comes first
@@ -221,30 +158,7 @@ class JoiningHills {
         }
     };
 
-    // Calls visit(part, row, first entry, end of those below max_link). As many parts on one thread as on many, added in
-    // their order.
-    template <class Real, class Visit>
-    void each_row(const Graph<Real>& graph, double max_link, int n_threads, Visit visit) {
-        const std::int64_t n_rows = graph.n_samples, n_parts = n_parts_of(n_rows);
-        std::vector<PartOfPasses> parts(static_cast<std::size_t>(n_parts));
-        parallel_chunks(n_parts, n_threads, [&] {
-            return [&](std::int64_t p) {
-                PartOfPasses& part = parts[static_cast<std::size_t>(p)];
-                part.volume.assign(volume_.size(), 0.0);
-                for (std::int64_t row = n_rows * p / n_parts; row < n_rows * (p + 1) / n_parts; ++row) {
-                    Offset last = graph.indptr[row + 1];
-                    while (last > graph.indptr[row] && !(static_cast<double>(graph.distances[last - 1]) < max_link)) --last;
-                    visit(part, static_cast<Index>(row), graph.indptr[row], last);
-                }
-            };
-        });
-        for (const PartOfPasses& part : parts) {
-            for (const auto& [a, b, pass] : part.found) passes_.between(a, b).add(pass);
-            for (std::size_t hill = 0; hill < volume_.size(); ++hill) volume_[hill] += part.volume[hill];
-        }
-    }
-
-    double apart_now(Index a, Index b, const Pass& pass, const Separation& separation) const {
+    float apart_now(Index a, Index b, const Pass& pass, const Separation& separation) const {
         const double share = pass.flow / std::min(volume_[a], volume_[b]);
         return separation.of(log_density_[std::max(tops_[a], tops_[b])], log_density_[pass.lower], share);
     }

@@ -24,8 +24,9 @@ from diffpeaks.graph.neighbor_graph import NeighborGraph, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointsEstimator, PointSet
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
-from diffpeaks.results.clustering import Clustering, Landscape, clustered
+from diffpeaks.results.clustering import Clustering, clustered, labels_of
 from diffpeaks.results.fitted_methods import FittedMethods
+from diffpeaks.results.landscape import Landscape
 
 
 class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
@@ -272,7 +273,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             cut = _cut_by(n_clusters, max_link, min_prominence)
         if cut is not None:
             check_params(self, **{name: getattr(cut, name) for name in RULES})
-        return clustered(self._landscape, cut, policy).labels
+        return labels_of(self._landscape, cut, policy)
 
     def _noise_policy(self, **given: Any) -> NoisePolicy:
         """What is given, and the rest as at the fit."""

@@ -73,6 +73,26 @@ def merge_hills(
     n_threads: int,
 ) -> None: ...
 
+class KeptFlow:
+    """What each row of a walk carries to hills; those under links of any length have the first numbers."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        hill: Index,
+        weights: Real,
+        sent_by_weight: NDArray[np.float64],
+        longest_up: NDArray[np.float64],  # the longest link from each point to the top of its hill
+        n_threads: int,
+    ) -> None: ...
+
+class KeptLinks:
+    """The highest links of each row to hills, likewise."""
+
+    def __init__(
+        self, links: Graph, hill: Index, rank: Index, longest_up: NDArray[np.float64], n_threads: int
+    ) -> None: ...
+
 class JoiningHills:
     """Hills by number, which join over passes; points of links are numbered by rank."""
 
@@ -80,13 +100,16 @@ class JoiningHills:
     def add_flow(
         self,
         graph: Graph,
-        max_link: float,
+        hill: Index,
         weights: Real,
         sent_by_weight: NDArray[np.float64],
-        hill: Index,
+        max_link: float,
+        kept: KeptFlow | None,
         n_threads: int,
     ) -> None: ...
-    def open_passes(self, links: Graph, max_link: float, rank: Index, n_threads: int) -> None: ...
+    def open_passes(
+        self, links: Graph, hill: Index, rank: Index, max_link: float, kept: KeptLinks | None, n_threads: int
+    ) -> None: ...
     def join(self, flow_weight: float, usual_flow: float) -> tuple[Index, Index, Index, NDArray[np.float64]]:
         """Tops that joined others, passes, their ends on the other hill, and how far apart both were."""
 
@@ -121,6 +144,17 @@ class KDTree:
         n_threads: int,
     ) -> None: ...
     def leaves_visited(self, queries: Real, n_neighbors: int, measure: Measure) -> int: ...
+    def nearest_denser(
+        self,
+        queries: Real,
+        order: Index,
+        query_rank: Index,
+        rank: Index,
+        measure: Measure,
+        points: Index,
+        distances: Real,
+        n_threads: int,
+    ) -> None: ...
     def counts(
         self,
         queries: Real,

@@ -9,7 +9,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks
 from diffpeaks.cuts import Cut
-from diffpeaks.forest.peaks import peak_labels, weighed_by_flow
+from diffpeaks.forest.flow import HillFlow
+from diffpeaks.forest.peaks import peak_labels
 from diffpeaks.recipes import DEFAULT
 
 
@@ -91,20 +92,49 @@ def test_hills_join_as_the_loops_say(copies, max_link):
 def test_without_weight_heights_alone_decide(seed):
     X, _ = overlapping(800, seed=seed)
     model = DensityPeaks(smooth=False).fit(X)
-    plain = model._landscape.forest_within(np.inf)
-    density = model.density_estimator_
-    weighed = weighed_by_flow(
-        plain,
-        model._landscape.links,
-        model.density_,
-        model._landscape.distinct,
-        density.walk(),
-    )
+    landscape = model._landscape
+    plain = landscape.forest_within(np.inf)
+    flow = HillFlow(plain, landscape.links, model.density_, landscape.distinct, landscape.walk)
+    weighed = flow.weighed(plain, np.inf, 0.0, DEFAULT.usual_flow)
     for threshold in (0.1, 0.3, 0.5, 0.8, 1.2):
         roots = plain.roots
         kept = [roots[forest.prominence[roots] >= threshold] for forest in (plain, weighed)]
         np.testing.assert_array_equal(*kept)
         np.testing.assert_array_equal(peak_labels(plain, kept[0]), peak_labels(weighed, kept[1]))
+
+
+FOREST = ("parent", "delta", "prominence", "saddle", "crossing", "rank", "hill")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n_samples", "copies"), [(2000, 0), (2000, 700), (40_000, 0)])
+def test_kept_rows_change_nothing(n_samples, copies, dtype):
+    """Under every longest link: from rows that were kept, and from all rows anew."""
+    X, _ = overlapping(n_samples, copies=copies)  # many enough to be added up in parts, or not
+    model = DensityPeaks().fit(X.astype(dtype))
+    kept, anew = model._landscape, replace(model._landscape)
+    kept.keep_flow()
+    links = kept.forest_within(np.inf).delta
+    lengths = np.quantile(links[np.isfinite(links)], [0.02, 0.3, 0.6, 0.9, 0.99, 0.999, 1.0])
+    for max_link in [*lengths.tolist(), np.inf]:
+        cut = Cut(max_link=max_link, flow_weight=0.7)
+        one, other = kept.forest(cut), anew.forest(cut)
+        assert kept._flow.keeps
+        assert not anew._flow.keeps
+        for name in FOREST:
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9, 0.99])
+def test_another_longest_link_is_that_of_a_fit(share):
+    X, _ = overlapping(900, 3)
+    delta = DensityPeaks(smooth=False).fit(X).forest_.delta
+    max_link = float(np.quantile(delta[np.isfinite(delta)], share))
+    fitted = DensityPeaks(smooth=False, max_link=max_link).fit(X)
+    model = DensityPeaks(smooth=False).fit(X)
+    np.testing.assert_array_equal(model.recut(max_link=max_link), fitted.labels_)
+    by_flow = Cut(max_link=max_link, flow_weight=0.5)
+    np.testing.assert_array_equal(model.recut(cut=by_flow), fitted.recut(cut=by_flow))
 
 
 def test_flow_counts_in_many_dimensions_alone():

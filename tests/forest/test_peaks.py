@@ -39,6 +39,17 @@ def test_complete_forest_is_classic_density_peaks(case):
     np.testing.assert_array_equal(forest.delta, delta)
 
 
+@given(case=hilly())
+@pytest.mark.parametrize("search", ["tree", "brute"])
+def test_every_search_completes_a_forest_alike(case, search):
+    X, graph, density = case
+    forest = complete_forest(peak_forest(graph, density), searchable(X, search=search), graph.n_neighbors)
+    roots = peak_forest(graph, density).roots
+    counted = searchable(X, search=search).nearest_denser(roots, forest.rank, graph.n_neighbors)
+    np.testing.assert_array_equal(forest.parent[roots], counted[0])
+    np.testing.assert_array_equal(forest.delta[roots], counted[1])
+
+
 @given(case=hilly(), max_link=max_links)
 def test_prominences_and_saddles(case, max_link):
     X, graph, density = case

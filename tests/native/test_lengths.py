@@ -122,10 +122,21 @@ CALLS = {
     ),
     "JoiningHills": (lambda *arrays: _native.JoiningHills(ints(1), *arrays), ints(N), doubles(N)),
     "JoiningHills.add_flow": (
-        lambda *arrays: hills().add_flow(arrays[0], 1.0, *arrays[1:], 1),
-        *(GRAPH, doubles(N * K), doubles(N), ints(N)),
+        lambda *arrays: hills().add_flow(*arrays, 1.0, None, 1),
+        *(GRAPH, ints(N), doubles(N * K), doubles(N)),
     ),
-    "JoiningHills.open_passes": (lambda graph, rank: hills().open_passes(graph, 1.0, rank, 1), GRAPH, ORDER),
+    "JoiningHills.open_passes": (
+        lambda *arrays: hills().open_passes(*arrays, 1.0, None, 1),
+        *(GRAPH, ints(N), ORDER),
+    ),
+    "KeptFlow": (_native.KeptFlow, GRAPH, ints(N), doubles(N * K), doubles(N), doubles(N), 1),
+    "KeptLinks": (_native.KeptLinks, GRAPH, ints(N), ORDER, doubles(N), 1),
+    "KDTree.nearest_denser": (
+        lambda queries, order, own, rank, *found: TREE.nearest_denser(
+            queries, order, own, rank, EUCLIDEAN, *found, 1
+        ),
+        *(POINTS, ORDER, ints(N), ORDER, ints(N), doubles(N)),
+    ),
     "KDTree.order": (TREE.order, ints(N)),
     "KDTree.nearest": (
         lambda queries, order, *found: TREE.nearest(queries, order, 2, EUCLIDEAN, *found, 1),

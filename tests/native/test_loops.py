@@ -41,8 +41,8 @@ MANY_ROWS = MANY.indptr, MANY.indices.copy(), MANY.distances.copy()
 
 def many_hills():
     hills = _native.JoiningHills(EACH, EACH, -np.log(EACH + 1.0))
-    hills.add_flow(MANY, np.inf, np.ones(M * K), np.ones(M), EACH, 1)
-    hills.open_passes(MANY, np.inf, EACH, 1)
+    hills.add_flow(MANY, EACH, np.ones(M * K), np.ones(M), np.inf, None, 1)
+    hills.open_passes(MANY, EACH, EACH, np.inf, None, 1)
     return hills
 
 
@@ -55,6 +55,8 @@ SERIAL = {
     "follow_links": lambda: _native.follow_links(EACH, ints(M)),
     "score_merges": lambda: _native.score_merges(EACH, M, EACH, EACH, longs(M + 1, 2), doubles(M + 1, 2)),
     "JoiningHills.add_flow": many_hills,
+    "KeptFlow": lambda: _native.KeptFlow(MANY, EACH, np.ones(M * K), np.ones(M), doubles(M), 1),
+    "KeptLinks": lambda: _native.KeptLinks(MANY, EACH, EACH, doubles(M), 1),
     "rows on threads": lambda: _native.sort_rows(*MANY_ROWS, 2),
 }
 
@@ -115,7 +117,20 @@ def changed_rows(change, rows, n_threads):
     return indices, distances
 
 
+def joined(n_threads):
+    """Passes of many hills, the rows of the walk and of the links kept."""
+    tops, by_rank = np.arange(500, dtype=np.int32), np.arange(L, dtype=np.int32)
+    hill = LONG_RANK % 500
+    flow = LONG, hill, 1.0 / (1.0 + LONG.distances), np.ones(L)
+    hills = _native.JoiningHills(tops, by_rank % 500, -0.1 * by_rank)
+    hills.add_flow(*flow, 0.5, _native.KeptFlow(*flow, doubles(L), n_threads), n_threads)
+    kept = _native.KeptLinks(LONG, hill, LONG_RANK, doubles(L), n_threads)
+    hills.open_passes(LONG, hill, LONG_RANK, 0.5, kept, n_threads)
+    return hills.join(0.5, 0.1)
+
+
 ON_THREADS = {
+    "KeptFlow and KeptLinks": joined,
     "sort_rows": lambda n: changed_rows(_native.sort_rows, LONG, n),
     "move_self_first": lambda n: changed_rows(_native.move_self_first, LONG, n),
     "some_asymmetric": lambda n: [_native.some_asymmetric(LONG, 0.0, n) >= 0],

@@ -5,7 +5,8 @@ from diffpeaks.cuts.cut import (
     Cut,
     best_peaks_first,
     check_one_of,
+    peak_scores,
     select_peaks,
 )
 
-__all__ = ["RULES", "Cut", "best_peaks_first", "check_one_of", "select_peaks"]
+__all__ = ["RULES", "Cut", "best_peaks_first", "check_one_of", "peak_scores", "select_peaks"]

@@ -30,7 +30,7 @@ class Cut:
     peaks : tuple of int, optional
         These samples, chosen by hand, in the place of all rules.
     flow_weight : float
-        How much the flow of the walk over a saddle counts beside its height (`weighed_by_flow`).
+        How much the flow of the walk over a saddle counts beside its height (`HillFlow`).
     """
 
     n_clusters: int | None = None
@@ -75,12 +75,11 @@ def select_peaks(
     forest: PeakForest,
     density: NDArray[np.float64],
     cut: Cut,
-    best_first: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """The peaks that a cut leaves, densest first.
 
     With `n_clusters` or `peaks` the forest must be complete; beside `n_clusters` the other rules say who may
-    be a peak. `best_first` are all samples by density x delta, where they are known.
+    be a peak.
     """
     if cut.peaks is not None:
         return _given_peaks(cut.peaks, forest)
@@ -101,8 +100,10 @@ def select_peaks(
             f"peaks with max_link={cut.max_link} and min_prominence={cut.min_prominence}; lower these "
             "or n_clusters"
         )
-    best_first = best_peaks_first(forest, density) if best_first is None else best_first
-    peaks = best_first[may_be[best_first]][: cut.n_clusters]
+    score = np.where(may_be, peak_scores(forest, density), -np.inf)
+    least = np.partition(score, -cut.n_clusters)[-cut.n_clusters]
+    good = np.flatnonzero(score >= least)  # and all that are as good as the last
+    peaks = good[np.lexsort((forest.rank[good], -score[good]))][: cut.n_clusters]
     return peaks[np.argsort(forest.rank[peaks])]
 
 
@@ -122,9 +123,14 @@ def _given_peaks(peaks: tuple[int, ...], forest: PeakForest) -> NDArray[np.int64
     return chosen[np.argsort(forest.rank[chosen])].astype(np.int64)
 
 
-def best_peaks_first(forest: PeakForest, density: NDArray[np.float64]) -> NDArray[np.int64]:
-    """All samples by density x delta, largest first, then by density; the forest must be complete."""
+def peak_scores(forest: PeakForest, density: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Density x delta of each sample; the forest must be complete."""
     score = np.full(len(density), np.inf)  # the densest sample has no delta and always is a peak
     known = np.isfinite(forest.delta)
     score[known] = density[known] * forest.delta[known]
-    return np.lexsort((forest.rank, -score))
+    return score
+
+
+def best_peaks_first(forest: PeakForest, density: NDArray[np.float64]) -> NDArray[np.int64]:
+    """All samples by density x delta, largest first, then by density; the forest must be complete."""
+    return np.lexsort((forest.rank, -peak_scores(forest, density)))

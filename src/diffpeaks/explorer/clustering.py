@@ -16,7 +16,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.forest.peaks import PeakForest
-from diffpeaks.results.clustering import Clustering, Landscape, clustered
+from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.edits import Edit, densest_members, edited
 
 FORESTS_KEPT = 6
@@ -28,9 +28,12 @@ class Forests:
     Whoever asks for what another thread is making waits for it.
     """
 
-    def __init__(self, landscape: Landscape) -> None:
-        self._landscape = landscape
+    def __init__(self, fitted: Clustering) -> None:
+        self._landscape, cut = fitted.landscape, fitted.cut
         self._kept: dict[tuple[float, float], PeakForest] = {}
+        if not cut.is_of_all_samples:
+            self._kept[cut.max_link, cut.flow_weight] = fitted.forest
+        self._weighs_flow = bool(cut.flow_weight or self._landscape.automatic_cut.flow_weight)
         self._along_links, self._of_all_samples = RLock(), RLock()
 
     def of(self, cut: Cut) -> PeakForest:
@@ -40,20 +43,18 @@ class Forests:
         with self._along_links:
             key = cut.max_link, cut.flow_weight
             if key not in self._kept:
-                made = self._made(cut)
+                made = self._landscape.forest(cut)
                 while len(self._kept) >= FORESTS_KEPT:
                     self._kept.pop(next(iter(self._kept)))
                 self._kept[key] = made
             return self._kept[key]
 
-    def best_peaks_first(self) -> NDArray[np.int64]:
-        with self._of_all_samples:
-            return self._landscape.best_peaks_first
-
-    def _made(self, cut: Cut) -> PeakForest:
-        if not cut.flow_weight:
-            return self._landscape.forest_within(cut.max_link)
-        return self._landscape.weighed(self.of(Cut(max_link=cut.max_link)), cut)
+    def prepare(self) -> None:
+        """What other values of the rules begin with."""
+        with self._along_links:
+            if self._weighs_flow:
+                self._landscape.keep_flow()
+        self.of(Cut(n_clusters=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ class Cuts:
     def __init__(self, model: DensityPeaks) -> None:
         self._model, self._last = model, model._fitted()
         self.landscape = self._last.landscape
-        self.forests = Forests(self.landscape)
+        self.forests = Forests(self._last)
         self._preparing = Thread(target=self._prepare, name="diffpeaks-prepare", daemon=True)
 
     def shown(self, cut: Cut, policy: NoisePolicy, edits: tuple[Edit, ...]) -> Shown:
@@ -119,11 +120,10 @@ class Cuts:
     @property
     def knows_delta(self) -> bool:
         """Whether the nearest denser sample is known of hilltops too."""
-        return self.landscape.knows_complete_forest
+        return self.landscape.knows_denser_samples
 
     def _prepare(self) -> None:
-        self.forests.of(self._model.cut_)
         try:
-            self.forests.best_peaks_first()
+            self.forests.prepare()
         except ValueError:
             return  # a graph that does not know far samples; whoever asks for it is told

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_integer, is_number
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.cuts import RULES, Cut
+from diffpeaks.cuts import RULES, Cut, peak_scores
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.explorer.clustering import Cuts, Shown
 from diffpeaks.results.edits import Edit, Merge, Split
@@ -90,8 +90,9 @@ class Session:
     def set_score(self, least: float, keep: bool = True) -> None:
         """As many clusters as samples have that density x delta, or a larger one."""
         if self._score is None:
-            best = self.cuts.forests.best_peaks_first()[1:]  # without the densest, a peak anyway
-            self._score = (self.model.density_[best] * self.cuts.landscape.complete_forest.delta[best])[::-1]
+            complete = self.cuts.forests.of(Cut(n_clusters=1))
+            # without that of the densest, which is a peak anyway
+            self._score = np.sort(peak_scores(complete, self.model.density_))[:-1]
         n_above = len(self._score) - int(np.searchsorted(self._score, _bound("least", least)))
         self.set_rule("n_clusters", 1 + n_above, keep)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT, NOISE
-from diffpeaks._native import JoiningHills, first_denser, follow_links, merge_hills, short_links
-from diffpeaks.density.walk import Walk
+from diffpeaks._native import first_denser, follow_links, merge_hills, short_links
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
-from diffpeaks.recipes import DEFAULT, LinkShares
+from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors.contract import check_representable
+from diffpeaks.neighbors.trees import TreeSearch
+from diffpeaks.progress import loop_stage
+from diffpeaks.recipes import LinkShares
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,7 @@ class PeakForest:
         Distance to it; infinite for a root.
     prominence : array of shape (n_samples,)
         How far a root rises above the saddle to a denser hill, in log density; where flow counts, how far
-        it is apart (`weighed_by_flow`). Infinite where it meets none, zero for samples that are no
+        it is apart (`HillFlow`). Infinite where it meets none, zero for samples that are no
         roots.
     saddle : array of shape (n_samples,)
         The sample at which a root's hill meets a denser one; -1 where there is none.
@@ -57,6 +59,18 @@ class PeakForest:
         return roots[np.argsort(self.rank[roots])]
 
 
+class DenserLinks(NamedTuple):
+    """Each sample's nearest denser neighbour and the distance to it; NO_POINT and infinity without one."""
+
+    parent: NDArray[np.int32]
+    delta: NDArray[np.float64]
+
+    def shorter_than(self, max_link: float) -> DenserLinks:
+        is_kept = self.delta < max_link
+        parent = np.where(is_kept, self.parent, np.int32(NO_POINT))
+        return DenserLinks(parent, np.where(is_kept, self.delta, np.inf))
+
+
 def peak_forest(
     graph: NeighborGraph,
     density: NDArray[np.float64],
@@ -71,27 +85,41 @@ def peak_forest(
     Edges of length `max_link` or more are no edges. Parents are looked for in a sample's own row;
     saddles along edges in both directions.
     """
-    order = density_order(density) if order is None else order
-    rank = rank_of(order)
-    parent, delta = denser_neighbors(graph, rank, n_threads)
-    too_long = delta >= max_link
-    parent[too_long], delta[too_long] = NO_POINT, np.inf
-    saddle, crossing = np.empty_like(parent), np.empty_like(parent)
-    merge_hills(graph, float(max_link), order, parent, saddle, crossing, n_threads)
-    prominence = prominence_of(density, parent, saddle)
-    return PeakForest(parent, delta, prominence, saddle, crossing, rank, hills_of(parent))
+    rank = rank_of(density_order(density) if order is None else order)
+    forest = linked_forest(denser_neighbors(graph, rank, n_threads).shorter_than(max_link), rank)
+    return flooded(forest, graph, density, max_link, n_threads)
 
 
-def denser_neighbors(
-    graph: NeighborGraph, rank: NDArray[np.int32], n_threads: int = 1
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The nearest denser sample in each row and the distance to it; NO_POINT and infinity without one."""
+def linked_forest(links: DenserLinks, rank: NDArray[np.int32]) -> PeakForest:
+    """Hills of which only links are known: no saddles, as if none of them met another."""
+    nobody = np.full(len(rank), NO_POINT, np.int32)
+    prominence = np.where(links.parent == NO_POINT, np.inf, 0.0)
+    return PeakForest(*links, prominence, nobody, nobody, rank, hills_of(links.parent))
+
+
+def flooded(
+    forest: PeakForest,
+    graph: NeighborGraph,
+    density: NDArray[np.float64],
+    max_link: float = np.inf,
+    n_threads: int = 1,
+) -> PeakForest:
+    """The forest with its saddles along edges of the graph that are shorter than that."""
+    saddle, crossing = np.empty_like(forest.parent), np.empty_like(forest.parent)
+    order = rank_of(forest.rank)  # either is the inverse of the other
+    merge_hills(graph, float(max_link), order, forest.parent, saddle, crossing, n_threads)
+    prominence = prominence_of(density, forest.parent, saddle)
+    return replace(forest, prominence=prominence, saddle=saddle, crossing=crossing)
+
+
+def denser_neighbors(graph: NeighborGraph, rank: NDArray[np.int32], n_threads: int = 1) -> DenserLinks:
+    """The nearest denser sample in each row."""
     position = np.empty(len(rank), np.int64)
     first_denser(graph, rank, position, n_threads)
     # rows are sorted, so that the first denser neighbour is the nearest
     linked = position >= 0
     parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
-    return parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64)
+    return DenserLinks(parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64))
 
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_threads: int = 1) -> NeighborGraph:
@@ -110,8 +138,23 @@ def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbo
     """
     roots = forest.roots
     parent, delta = forest.parent.copy(), forest.delta.copy()
-    parent[roots], delta[roots] = points.nearest_denser(roots, forest.rank, n_neighbors)
+    parent[roots], delta[roots] = _nearest_denser(points, roots, forest.rank, n_neighbors)
     return replace(forest, parent=parent, delta=delta, hill=hills_of(parent))
+
+
+def _nearest_denser(
+    points: PointSet | GivenGraph, roots: NDArray[np.int64], rank: NDArray[np.int32], n_neighbors: int
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    if isinstance(points, GivenGraph) or not isinstance(points.search, TreeSearch):
+        return points.nearest_denser(roots, rank, n_neighbors)
+    # a tree need not count neighbours: it passes over those that are not denser
+    tree, measure = points.search._tree, points.search._measure
+    parent, delta = np.empty(len(roots), np.int32), np.empty(len(roots), points.space.dtype)
+    asked = points.space.points[roots], np.arange(len(roots), dtype=np.int32), rank[roots], rank
+    with loop_stage("hilltops", len(roots)):
+        tree.nearest_denser(*asked, measure, parent, delta, points.n_threads)
+    check_representable(delta[parent != NO_POINT])
+    return parent, delta
 
 
 def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
@@ -160,49 +203,6 @@ def prominence_of(
     height[saddle[roots] == NO_POINT] = np.inf
     prominence[roots] = height
     return prominence
-
-
-def weighed_by_flow(
-    forest: PeakForest,
-    links: NeighborGraph,
-    density: NDArray[np.float64],
-    distinct: DistinctSamples,
-    walk: Walk,
-    max_link: float = np.inf,
-    flow_weight: float = 0.0,
-    usual_flow: float = DEFAULT.usual_flow,
-) -> PeakForest:
-    """The forest in which the prominence of a hill is how far it is apart from the hill that it would join.
-
-    That is the rise above the pass between them, in log density, less `flow_weight` log(share / usual_flow),
-    the share that goes over the pass of all that the smaller one sends and receives. Hills join one by one,
-    the least apart first, and what has joined is one hill in what follows; no prominence is below that of a
-    hill that joined before, and none below zero.
-
-    Parameters
-    ----------
-    forest, links, density : of samples; the forest is along the links
-    distinct, walk : of their points
-    """
-    tops = forest.roots
-    hill = peak_labels(forest, tops).astype(np.int32)
-    order = rank_of(forest.rank)  # either is the inverse of the other
-    hills = JoiningHills(forest.rank[tops], hill[order], _log_of(density[order]))
-    sent_by_weight = (1.0 if distinct.weights is None else distinct.weights) / walk.volume
-    of_points = hill if distinct.first is None else hill[distinct.first]
-    hills.add_flow(walk.graph, max_link, walk.weights, sent_by_weight, of_points, walk.n_threads)
-    hills.open_passes(links, max_link, forest.rank, walk.n_threads)
-    joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
-    saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
-    saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody
-    tops_joined = order[joined]
-    saddle[tops_joined], crossing[tops_joined], prominence[tops_joined] = order[passes], order[ends], apart
-    return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
-
-
-def _log_of(density: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore"):
-        return np.log(density)
 
 
 def density_order(

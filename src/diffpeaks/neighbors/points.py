@@ -31,6 +31,7 @@ AFFORDABLE = 2.0**40
 # Seconds for a point with few features, on one thread (benchmarks/neighbors/choice.py): at least, and times
 # the number of points for exact cells, times its root for approximate ones; for a feature in brute force.
 _EXACT, _APPROXIMATE, _COMPARED = (6e-6, 3e-10), (8e-6, 2.6e-8), 1e-9
+_WORTH_LOOKING = 2000  # points: of fewer, any search is fast
 _FAR_OFF = 1 / 64  # of all points: to sort more neighbours takes longer than to look at all points once
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
@@ -224,11 +225,11 @@ class Choice:
         return search
 
     def may_be_tree(self, space: Space) -> bool:
-        """Whether a tree may be the fastest."""
+        """Whether a tree may be the fastest; none is built to see where points are few or memory limited."""
+        n_samples, n_features = space.points.shape
+        looks = self.memory_limit is None and n_samples >= _WORTH_LOOKING
         searchable = space.minkowski_order is not None and self.asked not in SEARCHES
-        return searchable and space.points.shape[1] <= (
-            MOST_FEATURES if self.memory_limit is None else SOME_FEATURES
-        )
+        return searchable and n_features <= (MOST_FEATURES if looks else SOME_FEATURES)
 
     def _without_tree(self, space: Space) -> Any:
         """The class of a search, or an ApproximateSearch, which makes one."""

@@ -13,9 +13,10 @@ from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._base.validation import check_integer
 from diffpeaks.density.base import new_samples
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.results.clustering import Clustering, Landscape
+from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
+from diffpeaks.results.landscape import Landscape
 from diffpeaks.results.model_file import FileName, read_model_file, write_model_file
 from diffpeaks.results.prediction import predicted
 from diffpeaks.results.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
@@ -128,7 +129,7 @@ class FittedMethods:
         if rule == "max_link":
             return link_sweep(landscape.forest_within(np.inf), y_true)
         if rule == "n_clusters":
-            return peak_sweep(landscape.complete_forest, landscape.density, y_true)
+            return peak_sweep(landscape.denser_samples, landscape.density, y_true)
         if rule == "min_prominence":
             return prominence_sweep(landscape.forest_within(np.inf), y_true)
         raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
@@ -136,7 +137,7 @@ class FittedMethods:
     def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Density and exact delta of each sample; the densest sample's delta is infinite."""
         landscape = self._landscape
-        return landscape.density, landscape.complete_forest.delta
+        return landscape.density, landscape.denser_samples.delta
 
     def hierarchy(self, max_link: float | None = None) -> Hierarchy:
         """All clusterings by `min_prominence` of the same density, as a tree of hills.

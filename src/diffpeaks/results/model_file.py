@@ -42,7 +42,8 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
 from diffpeaks.recipes import LinkShares, Recipe, Settings
-from diffpeaks.results.clustering import Clustering, Landscape
+from diffpeaks.results.clustering import Clustering
+from diffpeaks.results.landscape import Landscape
 
 MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 4)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
