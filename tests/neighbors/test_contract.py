@@ -137,7 +137,7 @@ def test_sparse_equals_dense(metric):
 def test_nearest_denser_is_exact_beyond_the_graph(X, k, seed):
     density = np.random.default_rng(seed).permutation(len(X)).astype(float)
     order = reference.density_order(density)
-    rank = np.argsort(order)
+    rank = np.argsort(order).astype(np.int32)
     parent, delta = reference.nearest_denser(reference.euclidean_distances(X), order)
     for search in SEARCHES:
         found = searchable(X, search=search).nearest_denser(np.arange(len(X)), rank, min(k, len(X)))

@@ -12,9 +12,6 @@ from diffpeaks._base.constants import NO_POINT, NOISE
 from diffpeaks._native import first_denser, follow_links, merge_hills, short_links
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
-from diffpeaks.neighbors.contract import check_representable
-from diffpeaks.neighbors.trees import TreeSearch
-from diffpeaks.progress import loop_stage
 from diffpeaks.recipes import LinkShares
 
 
@@ -138,23 +135,8 @@ def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbo
     """
     roots = forest.roots
     parent, delta = forest.parent.copy(), forest.delta.copy()
-    parent[roots], delta[roots] = _nearest_denser(points, roots, forest.rank, n_neighbors)
+    parent[roots], delta[roots] = points.nearest_denser(roots, forest.rank, n_neighbors)
     return replace(forest, parent=parent, delta=delta, hill=hills_of(parent))
-
-
-def _nearest_denser(
-    points: PointSet | GivenGraph, roots: NDArray[np.int64], rank: NDArray[np.int32], n_neighbors: int
-) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    if isinstance(points, GivenGraph) or not isinstance(points.search, TreeSearch):
-        return points.nearest_denser(roots, rank, n_neighbors)
-    # a tree need not count neighbours: it passes over those that are not denser
-    tree, measure = points.search._tree, points.search._measure
-    parent, delta = np.empty(len(roots), np.int32), np.empty(len(roots), points.space.dtype)
-    asked = points.space.points[roots], np.arange(len(roots), dtype=np.int32), rank[roots], rank
-    with loop_stage("hilltops", len(roots)):
-        tree.nearest_denser(*asked, measure, parent, delta, points.n_threads)
-    check_representable(delta[parent != NO_POINT])
-    return parent, delta
 
 
 def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:

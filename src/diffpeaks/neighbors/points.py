@@ -132,10 +132,12 @@ class PointSet:
     ) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """The exact nearest point of lower rank for each of `points`, beyond `n_neighbors` nearest.
 
-        The number of neighbours looked at grows fourfold until a denser one is among them; the few points
-        whose is far off are compared with all denser ones, where one distance is cheap. The densest point of
-        all finds none: NO_POINT and infinity.
+        A tree passes over those that are not denser. Else the number of neighbours looked at grows fourfold
+        until a denser one is among them; the few points whose is far off are compared with all denser ones,
+        where one distance is cheap. The densest point of all finds none: NO_POINT and infinity.
         """
+        if isinstance(self.search, TreeSearch):
+            return self.search.nearest_denser(points, rank)
         parent = np.full(len(points), NO_POINT, np.int32)
         delta = np.full(len(points), np.inf)
         left = np.flatnonzero(rank[points] > 0)

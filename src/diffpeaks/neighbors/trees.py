@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import kd_tree, sort_rows
 from diffpeaks.graph.rows import RaggedRows, offsets
@@ -82,6 +83,18 @@ class TreeSearch(ExactSearch):
             self._tree.nearest(*asked, indices, distances, self.n_threads)
         check_representable(distances[n_neighbors - 1 :: n_neighbors])
         return RaggedRows(np.arange(len(queries) + 1, dtype=np.int64) * n_neighbors, indices, distances)
+
+    def nearest_denser(
+        self, points: NDArray[Any], rank: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The nearest point of lower rank for each of `points`: NO_POINT and infinity where there is none."""
+        nearest, distances = np.empty(len(points), np.int32), np.empty(len(points), self.space.dtype)
+        order = np.arange(len(points), dtype=np.int32)
+        asked = np.ascontiguousarray(self.space.points[points]), order, rank[points], rank
+        with loop_stage("hilltops", len(points)):
+            self._tree.nearest_denser(*asked, self._measure, nearest, distances, self.n_threads)
+        check_representable(distances[nearest != NO_POINT])
+        return nearest, distances
 
     def within(self, queries: Any, radius: float) -> RaggedRows:
         return self._balls(self._tree, queries, self._visiting_order(queries), np.full(len(queries), radius))
