@@ -77,10 +77,9 @@ class PointSet:
         else:
             rows = self._balls(self.space.points, check_radius(radius), n_neighbors or 0)
             complete = float(radius)
-        # balls are exact, and so are the rows that go on beyond them
-        exact = self.search.exact or radius is not None
-        recall, recall_error = (1.0, 0.0) if exact else self.search.recall(int(n_neighbors or 0))
-        way = self.search.name if exact else self.search.way(int(n_neighbors or 0))
+        # balls are exact, and so are the rows that go on beyond them, as is the nearest of all
+        approximated = int(n_neighbors or 0) if radius is None else 1
+        way, (recall, recall_error) = self.search.way(approximated), self.search.recall(approximated)
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         if radius is not None and lost >= 0:
             raise ValueError(
