@@ -54,7 +54,11 @@ class DevicePoints:
     """Distinct points on a device, with the tables in which queries are compared with them."""
 
     def __init__(
-        self, points: NDArray[Any], measure: Measure, device: torch.device, workspace: int | None = None
+        self,
+        points: NDArray[Any] | torch.Tensor,
+        measure: Measure,
+        device: torch.device,
+        workspace: int | None = None,
     ) -> None:
         self._device, self._measure = device, measure
         self._points = self.tensor(points)
@@ -62,17 +66,24 @@ class DevicePoints:
         self._marks: MarkingTable | None = None
         self._workspace = workspace or min(_WORKSPACE, free_bytes(device) // 4)
 
-    def tensor(self, rows: NDArray[Any]) -> torch.Tensor:
+    def tensor(self, rows: NDArray[Any] | torch.Tensor) -> torch.Tensor:
+        """Rows on the device."""
+        if isinstance(rows, torch.Tensor):
+            return rows.to(self._device)
         with warnings.catch_warnings():  # that rows cannot be written: nobody does
             warnings.simplefilter("ignore", UserWarning)
             return torch.from_numpy(np.ascontiguousarray(rows)).to(self._device)
 
     def nearest(self, queries: NDArray[Any], n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """The first `n_nearest` points of each query by (distance, index)."""
+        found = self.found(queries, n_nearest)
+        return found.indices.cpu().numpy(), found.distances.cpu().numpy()
+
+    def found(self, queries: NDArray[Any] | torch.Tensor, n_nearest: int) -> Found:
+        """The same, on the device."""
         asked = self.tensor(queries)
         with stage("neighbours", len(asked)) as done:
-            found = self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
-        return found.indices.cpu().numpy(), found.distances.cpu().numpy()
+            return self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
 
     def _climbed(
         self, rungs: list[Rung], asked: torch.Tensor, n_nearest: int, done: Callable[[int], Any]
