@@ -200,6 +200,16 @@ def test_a_tensor_of_another_dtype_is_refused(dtype):
         neighbor_graph(torch.ones((5, 2), dtype=dtype), 2)
 
 
+@pytest.mark.parametrize("ball", [{"n_neighbors": 5}, {"radius": 1.0}])
+def test_a_full_card_is_told(monkeypatch, ball):
+    def full(self, *args):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(DevicePoints, "tensor", full)
+    with pytest.raises(MemoryError, match=r"too few for points of 8,000 bytes.*device=None"):
+        neighbor_graph(clumps(100, 10), **ball, device="cuda")
+
+
 def test_an_index_has_no_device():
     with refuses("has no part in search="):
         neighbor_graph(np.eye(4), 2, search=object(), device="cuda")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,6 +60,21 @@ def opened(name: str) -> torch.device:
     except RuntimeError as error:  # a driver that is too old, or a card that another process holds
         raise ValueError(f"device={name!r} cannot be used: {error}; use device=None") from error
     return device
+
+
+@contextlib.contextmanager
+def memory_told(device: torch.device, wanted: int) -> Iterator[None]:
+    """A device without room for points of so many bytes, and for comparing them, is told with the remedy."""
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise MemoryError(
+            f"device='{device}' has {free_bytes(device):,} bytes free, too few for points of {wanted:,} "
+            "bytes, half as much for comparing them, and lists; free some (`nvidia-smi` tells who holds it), "
+            "give a smaller memory_limit, or use device=None"
+        ) from error
 
 
 def free_bytes(device: torch.device) -> int:

@@ -93,9 +93,9 @@ class DevicePoints:
         for rung in rungs:
             left = (~found.certain).nonzero()[:, 0]
             for which in left.split(self._n_queries(rung, n_nearest)) if len(left) else ():
-                some = self._found(rung, asked[which], n_nearest, found.farthest[which])
-                found.put(which, some)
-                done(int(some.certain.sum()))
+                found.put(which, self._found(rung, asked[which], n_nearest, found.farthest[which]))
+                if rung is rungs[0]:  # those after it have little to do, and nobody waits to see how little
+                    done(len(which))
         return found
 
     def _nothing(self, n_queries: int, n_nearest: int) -> Found:

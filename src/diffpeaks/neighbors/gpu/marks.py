@@ -86,14 +86,16 @@ class MarkingTable:
         return Proposed(lists, self._squares(queries, lists, counts), beyond)
 
     def _least(self, asked: Coordinates, n_wanted: int) -> torch.Tensor:
-        """A value that about enough points reach, by the best of some groups of the sample."""
+        """A value that about enough points reach, by the best of some groups of the sample.
+
+        It is below that of the last point that is wanted by what both may be off.
+        """
         sample = self._sample.values(asked)
         best = sample.view(len(sample), _GROUP, -1).amax(dim=1)
-        return (
-            best.topk(min(sample_rank(n_wanted), best.shape[1]), dim=1, sorted=False)
-            .values.amin(dim=1)
-            .float()
-        )
+        ranked = best.topk(min(sample_rank(n_wanted), best.shape[1]), dim=1).values.double()
+        last = ranked[:, min(n_wanted // _EVERY, ranked.shape[1] - 1)]
+        clear = last - 2 * self._table.error(asked, _SUM_ROUNDING)
+        return torch.minimum(ranked[:, -1], clear).float()
 
     def _mark(self, rows: torch.Tensor, least: torch.Tensor, marks: torch.Tensor) -> None:
         n_blocks = triton.cdiv(len(rows), _ROWS)

@@ -14,6 +14,7 @@ from diffpeaks._native import sort_rows
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import ROUNDING, ExactSearch, Space
+from diffpeaks.neighbors.gpu.devices import memory_told
 from diffpeaks.neighbors.gpu.ladder import DevicePoints
 from diffpeaks.neighbors.ragged_rows import at_most, concatenated
 from diffpeaks.progress import stage
@@ -59,7 +60,8 @@ class GpuSearch(ExactSearch):
         own = queries is self.space.points and not duplicates.all_distinct
         asked = queries[duplicates.representatives] if own else queries
         n_nearest = min(n_neighbors, duplicates.n_distinct)
-        indices, distances = self._points.nearest(asked, n_nearest)
+        with memory_told(self.device, self.space.points.nbytes):
+            indices, distances = self._points.nearest(asked, n_nearest)
         if own:
             indices, distances = indices[duplicates.numbers], distances[duplicates.numbers]
         indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_nearest
@@ -74,7 +76,8 @@ class GpuSearch(ExactSearch):
         squares = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
         parts: list[RaggedRows] = []
         n_entries = 0
-        with stage("neighbours", len(queries)) as done:
+        points_told = memory_told(self.device, self.space.points.nbytes)
+        with points_told, stage("neighbours", len(queries)) as done:
             for counts, indices, distances in self._points.within(queries, squares):
                 rows = self._duplicates.points_at(RaggedRows(offsets(counts), indices, distances))
                 rows = at_most(rows, reach[rows.indices])

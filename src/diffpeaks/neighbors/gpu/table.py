@@ -140,12 +140,16 @@ class ProductTable:
 
     def _offset(self, asked: Coordinates, rounding: float) -> torch.Tensor:
         """Half of the squared lengths, less what values may be off by."""
+        return asked.squares / 2 - self.error(asked, rounding)
+
+    def error(self, asked: Coordinates, rounding: float) -> torch.Tensor:
+        """By how much values may be off, if they are rounded by that share."""
         lengths, longest = asked.squares.sqrt(), _LENGTH + self._residual
         products = (lengths + asked.residuals) * longest
         error = asked.residuals * longest + lengths * self._residual + self._bias_error
         error += asked.rows.shape[1] * _ROUNDING * products
         error += _OTHER_ROUNDINGS * _ROUNDING * (products + longest**2 + asked.squares)
-        return asked.squares / 2 - error - rounding * (products + longest**2)
+        return error + rounding * (products + longest**2)
 
 
 class DifferenceTable:
