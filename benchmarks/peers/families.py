@@ -40,6 +40,7 @@ ABLATION = {
     "no flow": {"flow_weight": 0.0},
     "uniform start": {"start_power": 0.0},
     "links along whole rows": {"nearest_share": 1.0, "mutual_share": 1.0},
+    "lone samples stay alone": {"join_lone": False},
     "no length rule": {"link_share": np.inf},
 }
 ABLATION["all of these off"] = {name: value for change in ABLATION.values() for name, value in change.items()}

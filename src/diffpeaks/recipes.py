@@ -125,6 +125,9 @@ class Recipe:
         Whether samples are moved towards their neighbours where `smooth="auto"`.
     isolated : {"auto", "strangers", "outliers"}
         What samples far from all others are; "auto" asks the distances.
+    join_lone : bool
+        Whether among strangers a sample without links joins the cluster to whose mean it is as near as its
+        members are.
     measure_dimension : bool
         Whether the intrinsic dimension is measured; else it counts as infinite, and flow does not count.
     """
@@ -136,7 +139,7 @@ class Recipe:
     mutual_share: float = 0.3
     fewest: int = 3
     plane_share: float = 0.8
-    link_share: float = 0.7
+    link_share: float = 0.68
     few: float = 0.01
     valley: float = 2.0
     rise: float = 0.85
@@ -148,12 +151,13 @@ class Recipe:
     merge_duplicates: bool = True
     smooth: bool = True
     isolated: str = "auto"
+    join_lone: bool = True
     measure_dimension: bool = True
 
     def __post_init__(self) -> None:
         if self.isolated not in ISOLATED:
             raise ValueError(f"isolated={self.isolated!r} is unknown; use one of {list(ISOLATED)}")
-        for name in ("merge_duplicates", "smooth", "measure_dimension"):
+        for name in ("merge_duplicates", "smooth", "join_lone", "measure_dimension"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name}={getattr(self, name)!r} must be True or False")
         for name, (kind, least, most) in _BOUNDS.items():
@@ -202,5 +206,6 @@ PLAIN = replace(
     core_density=1.0,
     merge_duplicates=False,
     smooth=False,
+    join_lone=False,
     measure_dimension=False,
 )

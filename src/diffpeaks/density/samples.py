@@ -139,7 +139,7 @@ def smoothed(
         dimension,
         n_neighbors,
         min(recipe.fewest, n_neighbors - 1),
-        _common_length(table, typical ** (1 / points.distance_power)),
+        common_length(table, typical ** (1 / points.distance_power)),
     )
     moved = smoothing.moved(table, graph, points, distinct.weights, reach, own_first=True)
     return Smoothed(replace(distinct, points=points.moved(moved), reach=reach), isolation, smoothing)
@@ -168,7 +168,7 @@ def smoothed_samples(
     return found
 
 
-def _common_length(table: NDArray[Any], typical: float) -> float | None:
+def common_length(table: NDArray[Any], typical: float) -> float | None:
     """The length of all vectors, if they hardly differ in it beside the length between two."""
     lengths = _lengths(table)
     longest, shortest = float(lengths.max()), float(lengths.min())

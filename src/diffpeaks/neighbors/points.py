@@ -66,6 +66,11 @@ class PointSet:
         space = here.moved(points)
         return PointSet(space, self.search.moved(space), self._choice)
 
+    def others(self, points: NDArray[Any]) -> PointSet:
+        """Other points under the same metric, searched in the way that was asked for."""
+        here: Any = self.space
+        return self._choice.points(here.moved(points))
+
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
         if n_neighbors is None and radius is None:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut, select_peaks
 from diffpeaks.density import GraphDensity, KernelDiffusion
-from diffpeaks.density.samples import Isolation, Smoothing, smoothed_samples
+from diffpeaks.density.samples import Isolation, Smoothing, common_length, smoothed_samples
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.flow import HillFlow
+from diffpeaks.forest.lone import with_lone_joined
 from diffpeaks.forest.peaks import (
     DenserLinks,
     PeakForest,
@@ -166,8 +167,19 @@ class Landscape:
 
     @cached_property
     def automatic_forest(self) -> PeakForest:
-        """The forest of the automatic cut."""
-        return self._made(self.automatic_cut)
+        """The forest of the automatic cut; among strangers samples join clusters that they resemble."""
+        forest, points = self._made(self.automatic_cut), self.seen_points
+        if isinstance(points, GivenGraph) or not points.can_move or not self._joins_lone:
+            return forest
+        with stage("lone samples"):
+            peaks = self.peaks(forest, self.automatic_cut)
+            typical = points.typical_distance(self.seed) ** (1 / points.distance_power)
+            length = common_length(points.space.points, typical)
+            return with_lone_joined(forest, peaks, points, length)
+
+    @property
+    def _joins_lone(self) -> bool:
+        return self.isolation.are_strangers and self.recipe.join_lone
 
     def keep_flow(self) -> None:
         """Keep what flows between hills: who looks at one longest link after the other waits for less."""

@@ -74,14 +74,14 @@ class DevicePoints:
             warnings.simplefilter("ignore", UserWarning)
             return torch.from_numpy(np.ascontiguousarray(rows)).to(self._device)
 
-    def nearest(self, queries: NDArray[Any], n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """The first `n_nearest` points of each query by (distance, index)."""
+    def nearest(self, queries: NDArray[Any] | None, n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The first `n_nearest` points of each query by (distance, index); without queries, of each point."""
         found = self.found(queries, n_nearest)
         return found.indices.cpu().numpy(), found.distances.cpu().numpy()
 
-    def found(self, queries: NDArray[Any] | torch.Tensor, n_nearest: int) -> Found:
+    def found(self, queries: NDArray[Any] | torch.Tensor | None, n_nearest: int) -> Found:
         """The same, on the device."""
-        asked = self.tensor(queries)
+        asked = self._points if queries is None else self.tensor(queries)
         with stage("neighbours", len(asked)) as done:
             return self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
 

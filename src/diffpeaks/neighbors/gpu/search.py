@@ -57,12 +57,11 @@ class GpuSearch(ExactSearch):
 
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         duplicates = self._duplicates
-        own = queries is self.space.points and not duplicates.all_distinct
-        asked = queries[duplicates.representatives] if own else queries
+        own = queries is self.space.points
         n_nearest = min(n_neighbors, duplicates.n_distinct)
         with memory_told(self.device, self.space.points.nbytes):
-            indices, distances = self._points.nearest(asked, n_nearest)
-        if own:
+            indices, distances = self._points.nearest(None if own else queries, n_nearest)
+        if own and not duplicates.all_distinct:
             indices, distances = indices[duplicates.numbers], distances[duplicates.numbers]
         indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_nearest
         first = indices.ravel() if duplicates.all_distinct else duplicates.representatives[indices.ravel()]

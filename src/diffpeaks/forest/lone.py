@@ -1,0 +1,89 @@
+"""Samples without a link, where far samples are strangers: one that resembles a cluster as a whole joins it.
+
+A poor photograph of a person is far from each other one of that person, and yet nearer to their mean than any
+stranger is: noise of the others is not in the mean. How near is near enough the clusters tell themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from diffpeaks.forest.peaks import PeakForest, peak_labels
+from diffpeaks.neighbors import PointSet
+
+_SAMPLE = 4096  # members of clusters that tell how near is near
+
+
+def with_lone_joined(
+    forest: PeakForest, peaks: NDArray[np.int64], points: PointSet, length: float | None
+) -> PeakForest:
+    """The forest in which hills of one sample touch the cluster that they resemble, where there is one.
+
+    The clusters are those of the `peaks`. Means are brought to the `length` of the points, if they have one.
+    """
+    labels = peak_labels(forest, peaks)
+    sizes = np.bincount(labels)
+    lone, members = np.flatnonzero(sizes[labels] == 1), np.flatnonzero(sizes[labels] > 1)
+    clusters = np.flatnonzero(sizes > 1)
+    if not len(lone) or len(clusters) < 2:
+        return forest
+    vectors = points.space.points
+    sums = _sums(vectors, labels, len(sizes))
+    means = _of_length(sums[clusters] / sizes[clusters, None], length)
+    searched = points.others(means.astype(vectors.dtype))
+    if len(members) > _SAMPLE:
+        members = np.random.RandomState(0).choice(members, _SAMPLE, replace=False)
+    # how far members are from the mean of the others of their cluster, and from that of another cluster
+    own = labels[members]
+    without = (sums[own] - vectors[members]) / (sizes[own] - 1)[:, None]
+    to_own = _lengths(vectors[members] - _of_length(without, length))
+    nearest = searched.nearest_to(vectors[members], 2).indices.reshape(-1, 2)
+    other = np.where(clusters[nearest[:, 0]] == own, nearest[:, 1], nearest[:, 0])
+    bound = _best_bound(to_own, _lengths(vectors[members] - means[other]))
+    found = searched.nearest_to(vectors[lone], 1).indices
+    joins = _lengths(vectors[lone] - means[found]) < bound
+    return _touching(forest, lone[joins], peaks[clusters[found[joins]]])
+
+
+def _touching(forest: PeakForest, roots: NDArray[np.int64], others: NDArray[np.int64]) -> PeakForest:
+    """The forest with some roots that do not rise above other samples, which they touch."""
+    prominence, saddle, crossing = forest.prominence.copy(), forest.saddle.copy(), forest.crossing.copy()
+    prominence[roots], saddle[roots], crossing[roots] = 0.0, roots, others
+    return replace(forest, prominence=prominence, saddle=saddle, crossing=crossing)
+
+
+def _best_bound(to_own: NDArray[np.float64], to_other: NDArray[np.float64]) -> float:
+    """The length below which there are members and hardly others: the fewest mistakes, either kind alike.
+
+    It is the longest such, that of the next other, since whoever is a member already is one of the nearer. It
+    is zero where no length tells them apart.
+    """
+    lengths, others = np.sort(to_own), np.sort(to_other)
+    n_taken = np.searchsorted(others, lengths, side="right")
+    n_lost = np.arange(len(lengths) - 1, -1, -1)
+    best = int(np.argmin(n_lost / len(lengths) + n_taken / len(to_other)))
+    return 0.0 if n_taken[best] == len(others) else float(others[n_taken[best]])
+
+
+def _sums(vectors: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.float64]:
+    """The sum of the vectors of each cluster."""
+    n_samples = len(labels)
+    members = sp.csr_array((np.ones(n_samples), (labels, np.arange(n_samples))), (n_clusters, n_samples))
+    return members @ vectors
+
+
+def _of_length(vectors: NDArray[np.float64], length: float | None) -> NDArray[np.float64]:
+    """Vectors of that length, where it is known; one without a direction stays as it is."""
+    if length is None:
+        return vectors
+    lengths = _lengths(vectors)[:, None]
+    return vectors * np.divide(length, lengths, out=np.ones_like(lengths), where=lengths > 0)
+
+
+def _lengths(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
