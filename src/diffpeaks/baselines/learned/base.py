@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -69,6 +68,8 @@ class LearnedClusterer(BaseEstimator):
     device: str
     search: Any
     n_jobs: int | None
+    networks_: dict[str, Any]  # torch modules
+    n_features_in_: int
     _published_files: ClassVar[dict[str, str]] = {}
 
     @transactional_fit
@@ -113,10 +114,7 @@ class LearnedClusterer(BaseEstimator):
     def save(self, path: FileName) -> None:
         """Write parameters and networks to a file, for `load`; there is nothing to execute in it."""
         check_is_fitted(self, "networks_")
-        params = {
-            name: [to_json(name, part) for part in value] if isinstance(value, tuple) else to_json(name, value)
-            for name, value in self.get_params(deep=False).items()
-        }
+        params = {name: _as_json(name, value) for name, value in self.get_params(deep=False).items()}
         scalars = {"kind": type(self).__name__, "n_features": self.n_features_in_, "params": params}
         arrays = {
             f"{name}/{part}": values.cpu().numpy()
@@ -194,6 +192,12 @@ class LearnedClusterer(BaseEstimator):
         raise NotImplementedError
 
 
+def _as_json(name: str, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [to_json(name, part) for part in value]
+    return to_json(name, value)
+
+
 def _identities(y: Any, n_samples: int) -> NDArray[np.int64]:
     """0, 1, ... for the identities; those from which nothing can be learned are refused."""
     values = column_or_1d(y)
@@ -221,6 +225,6 @@ def _check_graph(graph: Any, X: NDArray[np.float32]) -> None:
     off = float(np.abs(1 - cosines - graph.distances[:end]).max())
     if off > _COSINE_ROUNDING:
         raise ValueError(
-            f"distances of the graph differ from 1 - cosine of the rows of X by up to {off:.3g}; build it with "
-            "neighbor_graph(X, n_neighbors, metric='cosine')"
+            f"distances of the graph differ from 1 - cosine of the rows of X by up to {off:.3g}; build it "
+            "with neighbor_graph(X, n_neighbors, metric='cosine')"
         )

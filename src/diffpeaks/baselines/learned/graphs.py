@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -138,8 +139,7 @@ class GraphNetwork(nn.Module):
     def __init__(self, widths: tuple[int, ...], n_outputs: int, normalized: bool = False) -> None:
         super().__init__()
         self.normalization = nn.BatchNorm1d(widths[0], affine=False) if normalized else nn.Identity()
-        pairs = zip(widths[:-1], widths[1:], strict=True)
-        self.convolutions = nn.ModuleList(GraphConvolution(n_in, n_out) for n_in, n_out in pairs)
+        self.convolutions = nn.ModuleList(GraphConvolution(*pair) for pair in pairwise(widths))
         last = widths[-1]
         self.head = nn.Sequential(nn.Linear(last, last), nn.PReLU(last), nn.Linear(last, n_outputs))
 

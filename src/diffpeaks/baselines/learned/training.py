@@ -31,7 +31,7 @@ def device_of(name: str) -> torch.device:
 @contextmanager
 def reproducible(seed: int, device: torch.device) -> Iterator[None]:
     """Inside, the same seed gives the same numbers; torch's own state is as before afterwards."""
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    mode = torch.get_deterministic_debug_mode()
     if device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS may round otherwise
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -40,7 +40,7 @@ def reproducible(seed: int, device: torch.device) -> Iterator[None]:
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+            torch.set_deterministic_debug_mode(mode)
 
 
 def train(
@@ -66,7 +66,7 @@ def train(
             for items in np.array_split(torch.randperm(n_items).numpy(), -(-n_items // batch_size)):
                 optimizer.zero_grad()
                 loss = loss_of(items)
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 optimizer.step()
                 schedule.step()
                 losses.append(float(loss.detach()))
