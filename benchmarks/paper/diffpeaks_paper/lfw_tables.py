@@ -13,12 +13,12 @@ HEADER = [
 ]
 NOTE = (
     "Every method of this table is unsupervised; those that are told the number of people say so. On the "
-    "left is the setting that is published for faces, on the right the best of some settings by each score,"
-    " chosen with the labels. Densities take every `max_link` or `min_density` at each setting that is "
+    "left is the setting that is published for faces, on the right the best of some settings by each score, "
+    "chosen with the labels. Densities take every `max_link` or `min_density` at each setting that is "
     "counted. Clusters are those of the best F_B; noise is scored as clusters of one sample, and not "
     "counted. `share` is of the true number of people. A length is that between unit vectors; "
-    "`max_distance` of Infomap and Leiden is 1 - cosine, and None is no bound. Seconds are those of the fit"
-    " at the published setting: after the graph, or, marked with a star, from the points on."
+    "`max_distance` of Infomap and Leiden is 1 - cosine, and None is no bound. Seconds are those of the fit "
+    "at the published setting: after the graph, or, marked with a star, from the points on."
 )
 _SCORED = {"precision", "recall", "f", "n_clusters"}
 

@@ -71,7 +71,14 @@ LEARNED = {
     "LTC": Learned(
         "LTC",
         {"thresholds": (0.6, 0.65, 0.7, 0.75)},
-        grid_of(thresholds=((0.45, 0.5, 0.55, 0.6), (0.5, 0.55, 0.6, 0.65), (0.6, 0.65, 0.7, 0.75))),
+        grid_of(
+            thresholds=(
+                (0.3, 0.35, 0.4, 0.45),
+                (0.4, 0.45, 0.5, 0.55),
+                (0.5, 0.55, 0.6, 0.65),
+                (0.6, 0.65, 0.7, 0.75),
+            )
+        ),
     ),
     "GCN-V": Learned("GCNV", {"min_similarity": 0.8}, _SIMILARITIES),
     "GCN-V+E": Learned("GCNVE", {"min_similarity": 0.8}, _SIMILARITIES),

@@ -181,7 +181,7 @@ class Candidates:
         of, member = on_device(row, device), on_device(sample, device)
         nodes = Nodes.of_pairs(of, member, self.graph.n_samples)
         x = self.features[nodes.sample] - self.features[on_device(self.pivots[items], device)[nodes.graph]]
-        return pivot, sample, network(x, nodes.mean_adjacency(self.links), nodes.places(of, member))
+        return pivot, sample, network(x, nodes.means(self.links), nodes.places(of, member))
 
     def chosen(self, network: nn.Module, links: DenserLinks) -> DenserLinks:
         """Links, in which those of the pivots go to the likeliest candidate; of equal ones to the nearest."""

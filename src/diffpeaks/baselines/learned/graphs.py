@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -87,11 +88,8 @@ class Nodes:
         """Where the nodes of these pairs, which must be nodes, stand."""
         return torch.searchsorted(self.keys, graph * self.n_samples + sample)
 
-    def mean_adjacency(self, links: Links) -> Tensor:
-        """A sparse matrix that takes the mean over the linked nodes of the same graph.
-
-        A node without any has a row of zeros.
-        """
+    def means(self, links: Links) -> NeighborMeans:
+        """Means over the linked nodes of the same graph, by the weights of the links."""
         keys, n_nodes = self.keys, len(self.sample)
         starts = links.indptr[self.sample]
         lengths = links.indptr[self.sample + 1] - starts
@@ -102,14 +100,50 @@ class Nodes:
         column = torch.searchsorted(keys, wanted).clamp(max=n_nodes - 1)
         inside = keys[column] == wanted
         row, column, weight = row[inside], column[inside], links.weights[entries[inside]]
-        total = torch.zeros(n_nodes, device=row.device).index_add_(0, row, weight)
-        return torch.sparse_coo_tensor(
-            torch.stack((row, column)),
-            weight / total[row],
-            (n_nodes, n_nodes),
-            is_coalesced=True,  # links are sorted, and so are nodes
-            check_invariants=False,
-        )
+        sizes = torch.bincount(self.graph)
+        place = torch.arange(n_nodes, device=row.device) - (torch.cumsum(sizes, 0) - sizes)[self.graph]
+        width = int(sizes.max())
+        slots = self.graph * width + place
+        matrices = torch.zeros(len(sizes) * width * width, device=row.device)
+        matrices[slots[row] * width + place[column]] = weight
+        matrices = matrices.view(len(sizes), width, width)
+        total = matrices.sum(dim=2, keepdim=True).clamp(min=torch.finfo(matrices.dtype).tiny)
+        return NeighborMeans(matrices / total, slots)
+
+
+@dataclass(frozen=True)
+class NeighborMeans:
+    """The mean over the neighbours of each node; 0 for a node without any.
+
+    Small graphs have a dense matrix each, padded to one size: sums of sparse products on a GPU come in any
+    order, and so would differ from run to run.
+    """
+
+    matrices: Tensor  # of shape (n_graphs, width, width)
+    slots: Tensor  # the row of each node, where the rows of all matrices are counted
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return _Mean.apply(x, self.matrices, self.slots)
+
+
+class _Mean(torch.autograd.Function):
+    """Nodes are copied into the rows of their matrices and back, so that neither way adds anything up."""
+
+    @staticmethod
+    def forward(context: Any, x: Tensor, matrices: Tensor, slots: Tensor) -> Tensor:
+        context.save_for_backward(matrices, slots)
+        return _product(matrices, slots, x)
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        matrices, slots = context.saved_tensors
+        return _product(matrices.transpose(1, 2), slots, gradients[0]), None, None
+
+
+def _product(matrices: Tensor, slots: Tensor, x: Tensor) -> Tensor:
+    n_graphs, width, _ = matrices.shape
+    padded = x.new_zeros(n_graphs * width, x.shape[1]).index_copy_(0, slots, x)
+    return (matrices @ padded.view(n_graphs, width, -1)).flatten(0, 1)[slots]
 
 
 class GraphConvolution(nn.Module):
@@ -143,9 +177,9 @@ class GraphNetwork(nn.Module):
         last = widths[-1]
         self.head = nn.Sequential(nn.Linear(last, last), nn.PReLU(last), nn.Linear(last, n_outputs))
 
-    def forward(self, x: Tensor, adjacency: Tensor, asked: Tensor) -> Tensor:
+    def forward(self, x: Tensor, means: NeighborMeans, asked: Tensor) -> Tensor:
         """The outputs of the nodes that are asked for."""
         x = self.normalization(x)
         for convolution in self.convolutions:
-            x = convolution(x, adjacency @ x)
+            x = convolution(x, means(x))
         return self.head(x[asked])

@@ -17,7 +17,7 @@ from diffpeaks.baselines.propagation import bounded_components
 from diffpeaks.cuts.linking import component_labels
 from diffpeaks.graph import NeighborGraph, csr
 
-_BATCH = 16  # samples of a step
+_BATCH = 32  # samples of a step
 _ASKED = 64  # samples that are asked for at once
 _LEAST = np.finfo(np.float32).tiny  # a chance of 0 would be no entry of a sparse matrix
 
@@ -159,7 +159,7 @@ class _Around:
         graph = torch.arange(len(pivots), device=pivots.device)[:, None]
         nodes = Nodes.of_pairs(graph, members, self._links.n_samples)
         x = self._features[nodes.sample] - self._features[pivots[nodes.graph]]
-        return network(x, nodes.mean_adjacency(self._links), nodes.places(graph, first).flatten())
+        return network(x, nodes.means(self._links), nodes.places(graph, first).flatten())
 
 
 def mean_of_both(graph: NeighborGraph, values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from diffpeaks._base.sklearn_parts import Interval
 from diffpeaks.baselines.learned.base import CONSTRAINTS, COUNT, SHARE, LearnedClusterer, Real, Samples
-from diffpeaks.baselines.learned.graphs import GraphConvolution, Links, Nodes, cosine_links
+from diffpeaks.baselines.learned.graphs import GraphConvolution, Links, NeighborMeans, Nodes, cosine_links
 from diffpeaks.baselines.learned.training import on_device, outputs, train
 from diffpeaks.baselines.propagation import CDP
 
@@ -219,10 +219,10 @@ class ProposalNetwork(nn.Module):
         self.convolutions = nn.ModuleList(GraphConvolution(*pair, own=False) for pair in pairs)
         self.head = nn.Linear(widths[-1], n_outputs)
 
-    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
+    def forward(self, x: Tensor, means: NeighborMeans) -> Tensor:
         """What the convolutions make of each node."""
         for convolution in self.convolutions:
-            x = convolution(x, adjacency @ x)
+            x = convolution(x, means(x))
         return x
 
 
@@ -247,7 +247,7 @@ class Proposals:
     def rated(self, network: ProposalNetwork, items: NDArray[np.int64]) -> Tensor:
         """One number for each proposal."""
         nodes = self.nodes(items)
-        x = network(self.features[nodes.sample], nodes.mean_adjacency(self.links))
+        x = network(self.features[nodes.sample], nodes.means(self.links))
         parts = torch.split(x, [len(self.members[item]) for item in items])
         return network.head(torch.stack([part.amax(dim=0) for part in parts]))[:, 0]
 
@@ -258,7 +258,7 @@ class Proposals:
         nodes = self.nodes(items)
         is_seed = nodes.sample == on_device(seeds, self.features.device)[nodes.graph]
         x = torch.cat((self.features[nodes.sample], is_seed[:, None].float()), dim=1)
-        return nodes, network.head(network(x, nodes.mean_adjacency(self.links)))
+        return nodes, network.head(network(x, nodes.means(self.links)))
 
     def drawn(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
         """A sample of each proposal, at random by torch's seed."""
