@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -164,8 +165,17 @@ class _Around:
 
 def mean_of_both(graph: NeighborGraph, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """For each entry of the graph its value, or the mean of the two where both samples list each other."""
-    ours = csr(graph, np.maximum(values, _LEAST)).copy()
-    counts = csr(graph, np.ones_like(values)).copy()
-    means = (ours + ours.T) / (counts + counts.T)
+    means, counts = (
+        _sum_of_both(csr(graph, part)) for part in (np.maximum(values, _LEAST), np.ones_like(values))
+    )
+    means.data /= counts.data  # of the same pairs, in the same order
     owners = np.repeat(np.arange(graph.n_samples), graph.degrees)
-    return np.asarray(means[owners, graph.indices]).ravel().astype(np.float32)
+    return np.asarray(means[owners, graph.indices]).ravel()
+
+
+def _sum_of_both(values: sp.csr_array) -> sp.csr_array:
+    both = values.copy()
+    both.sort_indices()
+    both = (both + both.T).tocsr()
+    both.sort_indices()
+    return both
