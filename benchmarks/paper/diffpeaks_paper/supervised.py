@@ -24,8 +24,7 @@ from diffpeaks_paper.sources import GENERATED
 
 ON_SETS = "supervised faces"
 ON_HALVES = "real faces, half of the people"
-TRAINED = 50_000  # generated faces, of other identities than the tested
-TRAIN_SEED = 1  # that of the tested ones is 0
+TRAIN_SEED = 1  # of generated faces of other identities; that of the tested ones is 0
 WEIGHTS = "the authors' weights"
 TRAIN_FILES = "part0_train"  # the authors' own training set
 BESIDE = ("CDP", "Infomap", "DensityPeaks()")  # unsupervised methods on the same half
@@ -47,12 +46,13 @@ class Learned:
     kind: str
     published: dict
     grid: tuple
-    on_halves: dict = field(default_factory=dict)  # parameters, where LFW has fewer neighbours to learn from
+    on_sets: dict = field(default_factory=dict)  # parameters where there are many samples to learn from
+    on_halves: dict = field(default_factory=dict)  # and where there are few
 
-    def model(self, small):
+    def model(self, params):
         from diffpeaks.baselines import learned  # torch is imported only where it runs
 
-        return getattr(learned, self.kind)(**(self.on_halves if small else {}))
+        return getattr(learned, self.kind)(**params)
 
     def with_weights(self, folder):
         from diffpeaks.baselines import learned
@@ -61,27 +61,26 @@ class Learned:
 
 
 _SIMILARITIES = grid_of(min_similarity=(0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85))
+_THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
 LEARNED = {
     "L-GCN": Learned(
         "LGCN",
         {"step": 0.6},
         grid_of(step=(0.6,)),
-        {"n_neighbors": 20, "n_second": 5, "n_links": 5},
+        on_sets={"n_epochs": 1},
+        on_halves={"n_neighbors": 20, "n_second": 5, "n_links": 5},
     ),
     "LTC": Learned(
         "LTC",
-        {"thresholds": (0.6, 0.65, 0.7, 0.75)},
-        grid_of(
-            thresholds=(
-                (0.3, 0.35, 0.4, 0.45),
-                (0.4, 0.45, 0.5, 0.55),
-                (0.5, 0.55, 0.6, 0.65),
-                (0.6, 0.65, 0.7, 0.75),
-            )
-        ),
+        {"thresholds": _THRESHOLDS[6:]},
+        grid_of(thresholds=tuple(_THRESHOLDS[start : start + 4] for start in (0, 2, 4, 6))),
+        on_sets={"thresholds": _THRESHOLDS, "n_epochs": 5},
+        on_halves={"thresholds": _THRESHOLDS},
     ),
-    "GCN-V": Learned("GCNV", {"min_similarity": 0.8}, _SIMILARITIES),
-    "GCN-V+E": Learned("GCNVE", {"min_similarity": 0.8}, _SIMILARITIES),
+    "GCN-V": Learned("GCNV", {"min_similarity": 0.8}, _SIMILARITIES, on_sets={"n_epochs": 5}),
+    "GCN-V+E": Learned(
+        "GCNVE", {"min_similarity": 0.8}, _SIMILARITIES, on_sets={"n_epochs": 5, "n_link_epochs": 1}
+    ),
 }
 
 
@@ -118,8 +117,8 @@ def run_on_set(job, folder, work):
         model = method.with_weights(Path(folder) / job["set"] / "pretrained_models")
         found = _tested(partial(_labels, model), tested, method.published, (method.published,), None)
         return {"recall": round(faces.graph.recall, 4), **found, **_ran_on(model)}
-    trained = _training_part(job["set"], job["trained_on"], folder)
-    found = _trained_and_tested(method.model(small=False), method, trained, tested)
+    trained = _training_part(job["set"], job["trained_on"], folder, job["n_samples"])
+    found = _trained_and_tested(method.model(method.on_sets), method, trained, tested)
     return {"recall": round(faces.graph.recall, 4), **found}
 
 
@@ -133,7 +132,7 @@ def run_on_half(job, folder, work):
         return _tested(method.labels, tested, method.published, grid, trained)
     method = LEARNED[name]
     trained, tested = (part._replace(graph=cosine_graph(part.graph)) for part in (trained, tested))
-    return _trained_and_tested(method.model(small=True), method, trained, tested)
+    return _trained_and_tested(method.model(method.on_halves), method, trained, tested)
 
 
 def halves(faces):
@@ -147,14 +146,15 @@ def _part(X, y, name):
     return Part(X, y, neighbors_of(X, name))
 
 
-def _training_part(name, teacher, folder):
+def _training_part(name, teacher, folder, n_samples):
+    """As many generated faces as are tested, or the whole of a file."""
     faces = FACE_SETS[name]
     if teacher == TRAIN_FILES:
         X, y = load_learn_to_cluster(Path(folder) / name, TRAIN_FILES)[:2]
         X = unit_rows(X)
     else:
-        n_identities = round(TRAINED / faces.n_samples * faces.n_identities)
-        X, y = make_faces(TRAINED, n_identities, **faces.likeness, random_state=TRAIN_SEED)
+        n_identities = max(2, round(n_samples / faces.n_samples * faces.n_identities))
+        X, y = make_faces(n_samples, n_identities, **faces.likeness, random_state=TRAIN_SEED)
     part = _part(X, y, name)
     return part._replace(graph=cosine_graph(part.graph))
 

@@ -48,7 +48,7 @@ class LTC(LearnedClusterer):
     min_size, max_size : int
         Of a proposal.
     min_purity, max_purity : float in [0, 1]
-        IoP of the proposals that are cleaned, and on which GCN-S is trained.
+        IoP of the proposals that are cleaned, and on which GCN-S is trained; on all, where none has it.
     n_seeds : int
     n_hidden : int
         Width of the first convolution.
@@ -66,7 +66,7 @@ class LTC(LearnedClusterer):
     networks_ : dict
         The torch modules "iou", "iop" and "members".
     losses_ : dict
-        Their mean losses in the last epoch; of "members" none where no proposal was of medium IoP.
+        Their mean losses in the last epoch.
     device_ : torch.device
     n_features_in_ : int
     """
@@ -137,9 +137,8 @@ class LTC(LearnedClusterer):
         ratings = dict(zip(("iou", "iop"), proposals.true_ratings(y), strict=True))
         losses = {name: self._rated(name, proposals, wanted) for name, wanted in ratings.items()}
         medium = np.flatnonzero(self._is_medium(ratings["iop"]))
-        if len(medium):
-            losses["members"] = self._segmented(proposals, medium, y)
-        return losses
+        taught = medium if len(medium) else np.arange(proposals.n)  # so that it keeps all of a pure one
+        return {**losses, "members": self._segmented(proposals, taught, y)}
 
     def _rated(self, name: str, proposals: Proposals, wanted: NDArray[np.float64]) -> float:
         """Train GCN-D on the ratings of proposals."""
@@ -151,18 +150,18 @@ class LTC(LearnedClusterer):
 
         return train(network, loss_of, proposals.n, _BATCH, self.n_epochs, self.learning_rate)
 
-    def _segmented(self, proposals: Proposals, medium: NDArray[np.int64], y: NDArray[np.int64]) -> float:
-        """Train GCN-S on proposals of medium IoP, each time from a seed drawn at random."""
+    def _segmented(self, proposals: Proposals, taught: NDArray[np.int64], y: NDArray[np.int64]) -> float:
+        """Train GCN-S on some proposals, each time from a seed drawn at random."""
         network = self.networks_["members"]
 
         def loss_of(items: NDArray[np.int64]) -> Tensor:
-            chosen = medium[items]
+            chosen = taught[items]
             seeds = proposals.drawn(chosen)
             nodes, told = proposals.segmented(network, chosen, seeds)
             same = y[nodes.sample.cpu().numpy()] == y[seeds][nodes.graph.cpu().numpy()]
             return nn.functional.cross_entropy(told, on_device(same.astype(np.int64), self.device_))
 
-        return train(network, loss_of, len(medium), _BATCH, self.n_epochs, self.learning_rate)
+        return train(network, loss_of, len(taught), _BATCH, self.n_epochs, self.learning_rate)
 
     def _labels(self, samples: Samples) -> NDArray[np.int64]:
         proposals = self._proposals(samples)
