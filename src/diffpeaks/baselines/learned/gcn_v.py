@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from diffpeaks._base.sklearn_parts import Interval, StrOptions
+from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
 from diffpeaks._base.validation import n_threads
 from diffpeaks.baselines.communities import by_first_sample
 from diffpeaks.baselines.learned.base import CONSTRAINTS, LearnedClusterer, Real, Samples
@@ -61,6 +62,8 @@ class GCNV(LearnedClusterer):
         The torch module "confidence".
     losses_ : dict
         Its mean loss in the last epoch.
+    links_ : DenserLinks
+        Of the samples that were clustered last, each one's nearest of more confidence, and 1 - cosine.
     device_ : torch.device
     n_features_in_ : int
 
@@ -127,7 +130,14 @@ class GCNV(LearnedClusterer):
         graph = samples.graph
         if self.links == "embedding":
             graph = self._searched(embedding, self.n_neighbors)
-        return linked_labels(self._links(graph, confidence), self.min_similarity)
+        self.links_ = self._links(graph, confidence)
+        return linked_labels(self.links_, self.min_similarity)
+
+    def recut(self, min_similarity: float) -> NDArray[np.int64]:
+        """Labels of the samples that were clustered last, at another threshold; no network is asked again."""
+        check_is_fitted(self, "links_")
+        check_params(self, min_similarity=min_similarity)
+        return linked_labels(self.links_, min_similarity)
 
     def _links(self, graph: NeighborGraph, confidence: NDArray[np.float32]) -> DenserLinks:
         """The nearest of more confidence in each list."""
@@ -144,12 +154,20 @@ class GCNV(LearnedClusterer):
             return torch.cat((network.head(told), told), dim=1)
 
         found = outputs(network, output_of, samples.n_samples, _BLOCK)
-        return found[:, 0], unit_rows(np.ascontiguousarray(found[:, 1:]))
+        return found[:, 0], _directions(found[:, 1:])
 
     def _embedded(self, x: NDArray[np.float32], mean: NDArray[np.float32]) -> torch.Tensor:
         """The convolution alone, whose neighbours' means are computed once for all batches."""
         convolution = self.networks_["confidence"].convolutions[0]
         return convolution(on_device(x, self.device_), on_device(mean, self.device_))
+
+
+def _directions(embedding: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Unit vectors; a row of zeros, which has no direction, gets one that is like no other row's."""
+    embedding = np.ascontiguousarray(embedding)
+    zero = np.flatnonzero(~embedding.any(axis=1))
+    embedding[zero, zero % embedding.shape[1]] = -1  # no other value is negative
+    return unit_rows(embedding)
 
 
 def true_confidence(graph: NeighborGraph, y: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -60,6 +60,8 @@ class GCNVE(GCNV):
         The torch modules "confidence" and "connectivity".
     losses_ : dict
         Their mean losses in the last epochs.
+    links_ : DenserLinks
+        Of the samples that were clustered last, the link of each, and 1 - cosine.
     device_ : torch.device
     n_features_in_ : int
     """
@@ -144,6 +146,7 @@ class GCNVE(GCNV):
         links = self._links(candidates.graph, confidence)
         if len(candidates.pivots):
             links = candidates.chosen(self.networks_["connectivity"], links)
+        self.links_ = links
         return linked_labels(links, self.min_similarity)
 
     def _candidates(

@@ -97,7 +97,7 @@ def load_published_graph(path: FileName, n_neighbors: int = 80, md5: str | None 
     if md5 is not None:
         check_md5(path, md5)
     try:
-        with np.load(path) as archive:
+        with path.open("rb") as file, np.load(file) as archive:
             lists = archive["data"]
     except (BadZipFile, KeyError, ValueError, EOFError, OSError) as error:
         raise ValueError(f"{str(path)!r} is no whole archive with an array 'data' ({error})") from error
