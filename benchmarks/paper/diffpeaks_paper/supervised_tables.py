@@ -22,7 +22,6 @@ def set_rows(records, paper, set, source, n_samples):
     return [
         _set_row(method, lines[method], paper(method)) if method in lines else _not_run(method, paper(method))
         for method in LEARNED
-        if method in lines or paper(method)
     ]
 
 
