@@ -46,7 +46,7 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         for functions. "auto" is 3 log2(n) for the default density, and 2 log2(n) for the others.
     recipe : Recipe, optional
         As in `DensityPeaks`; of it the neighbours, the steps, the links and the core density count.
-    metric, metric_params, search, n_jobs, verbose, callback
+    metric, metric_params, search, n_jobs, device, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 
     Attributes
@@ -95,6 +95,7 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
         n_jobs: int | None = None,
+        device: Any = None,
         verbose: bool = False,
         callback: Callback | None = None,
     ) -> None:
@@ -106,7 +107,7 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
-        self.n_jobs = n_jobs
+        self.n_jobs, self.device = n_jobs, device
         self.verbose, self.callback = verbose, callback
 
     @transactional_fit

@@ -72,7 +72,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         duplicates are one sample of their weight, samples are smoothed, hills are linked along short links,
         and flow over saddles counts. For a density that is given it is `recipes.PLAIN`, without all of these.
         `replace(DEFAULT, rise=1.0)` changes one constant.
-    metric, metric_params, search, n_jobs, verbose, callback
+    metric, metric_params, search, n_jobs, device, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
         Draws the pairs of samples whose distance says what far is; None stands for a fixed seed.
@@ -144,6 +144,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
         n_jobs: int | None = None,
+        device: Any = None,
         random_state: Any = None,
         verbose: bool = False,
         callback: Callback | None = None,
@@ -161,7 +162,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
-        self.n_jobs = n_jobs
+        self.n_jobs, self.device = n_jobs, device
         self.random_state = random_state
         self.verbose, self.callback = verbose, callback
 

@@ -64,6 +64,15 @@ def test_few_directions_of_many_features(monkeypatch, kernel, rank):
     assert_exact(*found(X, 10), X)
 
 
+def test_directions_that_tell_groups_apart_but_not_farther_neighbors_are_not_taken():
+    """The last of 30 neighbours lies in another group of 30, and few directions cannot tell in which."""
+    random = np.random.default_rng(0)
+    X = 0.3 * random.normal(size=(12_000, 800)) + random.normal(size=(400, 800)).repeat(30, axis=0)
+    within, beyond = (searchable(X.astype(np.float32), search="exact") for _ in range(2))
+    assert within.search._cells(5).coordinates.n_features < 800
+    assert beyond.search._cells(30).coordinates.n_features == 800
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize(("n_samples", "n_features"), [(900, 20), (3000, 40), (3000, 300)])
 def test_moved_points_are_searched_as_if_from_nothing(metric, n_samples, n_features):

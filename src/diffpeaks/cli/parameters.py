@@ -57,6 +57,7 @@ PARAMETERS = {
     "metric": Parameter(str, None, "NAME", "a metric of diffpeaks or scikit-learn, such as cosine"),
     "search": Parameter(str, CHOICES, None, "how neighbours are found"),
     "n_jobs": Parameter(int, None, "N", "threads; all cores by default"),
+    "device": Parameter(str, None, "NAME", "where neighbours are sought, such as cuda; the host by default"),
     "random_state": Parameter(int, None, "SEED", "for what the automatic cut draws"),
 }
 _DEFAULTS = DensityPeaks().get_params(deep=False)

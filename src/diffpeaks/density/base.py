@@ -33,7 +33,12 @@ OWN_SEARCH_CONSTRAINTS = {
     "metric": [str, callable, None],
     "search": [str, ApproximateSearch, None],
 }
-CLUSTERER_CONSTRAINTS = {**SEARCH_CONSTRAINTS, "verbose": ["boolean"], "callback": [callable, None]}
+CLUSTERER_CONSTRAINTS: dict[str, Any] = {
+    **SEARCH_CONSTRAINTS,
+    "device": "no_validation",  # a name, or a device of torch
+    "verbose": ["boolean"],
+    "callback": [callable, None],
+}
 N_NEIGHBORS: list[Any] = [Interval(Integral, 1, None, closed="left")]
 
 

@@ -9,6 +9,7 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.duplicates import DistinctSamples
 from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.gpu.devices import device_of
 from diffpeaks.neighbors.index import graph_from_index
 from diffpeaks.neighbors.inputs import (
     PointsEstimator,
@@ -43,6 +44,7 @@ def neighbor_graph(
     n_jobs: int | None = None,
     metric_params: dict[str, Any] | None = None,
     memory_limit: int | None = None,
+    device: Any = None,
     verbose: bool = False,
     callback: Callback | None = None,
 ) -> NeighborGraph:
@@ -78,7 +80,12 @@ def neighbor_graph(
         Bytes that the search may take beside X and the graph. The searches "cells" and "brute" then
         work in chunks, as small as needed; the others refuse a limit below what they take, which
         `plan` predicts. Balls are counted when they are found: for a moment they may take twice the
-        size of the graph more. An index of another library cannot be limited.
+        size of the graph more. An index of another library cannot be limited. On a device these are bytes
+        of the device that comparisons may take, beside the points.
+    device : str or torch.device, optional
+        Where neighbours are sought: "cuda", or another device of torch (`pip install diffpeaks[gpu]`). The
+        search there is exact, and its graph is that of an exact search on the host, to the last bit. None is
+        the device where X lies, if X is a tensor, and else the host, as is "cpu".
     verbose : bool
         Say on standard error how far the work is: a line for each stage when it ends, and on a terminal
         also while it runs.
@@ -94,19 +101,22 @@ def neighbor_graph(
     [0, 1, 1, 0, 2, 1]
     """
     with reported(verbose, callback):
+        device = device_of(X, device)
         X = as_floats(X)
         if not isinstance(search, (str, ApproximateSearch)):
-            _check_takes_index(search, metric, memory_limit)
+            _check_takes_index(search, metric, memory_limit, device)
             check_points(X, metric)
             space = space_of(X, metric, metric_params)
             return graph_from_index(search, X, space, n_neighbors, radius, n_threads(n_jobs))
-        points = searchable(X, metric, search, n_jobs, metric_params, memory_limit, n_neighbors)
+        points = searchable(X, metric, search, n_jobs, metric_params, memory_limit, n_neighbors, device)
         if n_neighbors is None and radius is None and isinstance(points, PointSet):
             raise ValueError("neighbor_graph needs n_neighbors, radius, or both")
         return points.graph(n_neighbors, radius)
 
 
-def _check_takes_index(index: Any, metric: Any, memory_limit: int | None) -> None:
+def _check_takes_index(index: Any, metric: Any, memory_limit: int | None, device: str | None) -> None:
+    if device is not None:
+        raise ValueError(f"device={device!r} has no part in search={index!r}; use one of them")
     if is_precomputed(metric):
         raise ValueError(f"search={index!r} needs points, not distances; use search='auto'")
     if check_memory_limit(memory_limit) is not None:

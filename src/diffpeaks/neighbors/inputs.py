@@ -18,6 +18,7 @@ from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.gpu.devices import device_of, on_host
 from diffpeaks.neighbors.metric_params import checked_metric
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
@@ -41,15 +42,18 @@ class PointsEstimator(BaseEstimator):
     metric_params: dict[str, Any] | None
     search: Any
     n_jobs: int | None
+    device: Any = None  # a parameter of some
 
     def _points_of(self, X: Any) -> PointSet | GivenGraph:
-        """X with the metric, the search and the threads of the estimator."""
+        """X with the metric, the search, the threads and the device of the estimator, or that of X."""
+        device = device_of(X, self.device)
         return searchable(
             self._validated(X, reset=True),
             "euclidean" if self.metric is None else self.metric,
             "auto" if self.search is None else self.search,
             self.n_jobs,
             self.metric_params,
+            device=device,
         )
 
     def _validated(self, X: Any, reset: bool) -> Any:
@@ -82,6 +86,7 @@ def as_floats(X: Any) -> Any:
 
 def _graph_or_array(X: Any) -> Any:
     """Tables of neighbours as a graph; what else can be made floats, without loss, as it is."""
+    X = on_host(X)
     if isinstance(X, tuple):
         X = graph_from_tables(X)
     if not isinstance(X, NeighborGraph):
@@ -98,15 +103,16 @@ def searchable(
     metric_params: dict[str, Any] | None = None,
     memory_limit: int | None = None,
     n_neighbors: int | None = None,
+    device: str | None = None,
 ) -> PointSet | GivenGraph:
-    """X, an array of floats or a graph, with its metric and search.
+    """X, an array of floats or a graph, with its metric and search, on the host or on a device of torch.
 
     With a limit of memory, `n_neighbors` are sought at most.
     """
     if memory_limit is not None:
         memory_limit = check_memory_limit(memory_limit)
     check_search(search)
-    choice = Choice(search, n_jobs, n_threads(n_jobs), memory_limit, n_neighbors or 1)
+    choice = Choice(search, n_jobs, n_threads(n_jobs), memory_limit, n_neighbors or 1, device)
     if is_precomputed(metric):
         return _of_distances(X, metric_params, choice)
     check_points(X, metric)
@@ -199,6 +205,8 @@ def _of_distances(X: Any, metric_params: Any, choice: Choice) -> PointSet | Give
         raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
     if choice.asked not in ("auto", "exact", "brute"):
         raise ValueError(f"search={choice.asked!r} needs points, not distances; use 'auto' or 'brute'")
+    if choice.device is not None:
+        raise ValueError(f"device={choice.device!r} needs points, not distances; use device=None")
     if not isinstance(X, NeighborGraph):
         check_finite(X)
         if not sp.issparse(X):

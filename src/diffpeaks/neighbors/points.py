@@ -18,6 +18,7 @@ from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.gpu.devices import opened
 from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.ragged_rows import with_rows
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, TreeSearch
@@ -77,10 +78,9 @@ class PointSet:
         else:
             rows = self._balls(self.space.points, check_radius(radius), n_neighbors or 0)
             complete = float(radius)
-        # balls are exact, and so are the rows that go on beyond them
-        exact = self.search.exact or radius is not None
-        recall, recall_error = (1.0, 0.0) if exact else self.search.recall(int(n_neighbors or 0))
-        way = self.search.name if exact else self.search.way(int(n_neighbors or 0))
+        # balls are exact, and so are the rows that go on beyond them, as is the nearest of all
+        approximated = int(n_neighbors or 0) if radius is None else 1
+        way, (recall, recall_error) = self.search.way(approximated), self.search.recall(approximated)
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         if radius is not None and lost >= 0:
             raise ValueError(
@@ -209,12 +209,15 @@ class Choice:
     n_threads: int
     memory_limit: int | None = None
     n_neighbors: int = 1  # that are sought at most, where memory is limited
+    device: str | None = None  # of torch; None is the host
 
     def points(self, space: Space) -> PointSet:
         """The points of a space with their search."""
         return PointSet(space, self.search(space), self)
 
     def search(self, space: Space) -> Search:
+        if self.device is not None:
+            return self._on_device(space, self.device)
         if self.memory_limit is not None:
             make = TreeSearch if self.may_be_tree(space) else self._without_tree(space)
             return limited_search(make, space, self.n_threads, self.memory_limit, self.n_neighbors)
@@ -225,6 +228,18 @@ class Choice:
                 return tree
         search: Search = self._without_tree(space)(space, self.n_threads)
         return search
+
+    def _on_device(self, space: Space, device: str) -> Search:
+        """Exact, whatever share of the neighbours is asked for."""
+        if self.asked in SEARCHES:
+            raise ValueError(
+                f"search={self.asked!r} runs on the host, not on device={device!r}; use search='auto', or "
+                "device=None"
+            )
+        where = opened(device)
+        from diffpeaks.neighbors.gpu.search import GpuSearch  # which needs torch
+
+        return GpuSearch(space, self.n_threads, where, self.memory_limit)
 
     def may_be_tree(self, space: Space) -> bool:
         """Whether a tree may be the fastest; none is built to see where points are few or memory limited."""

@@ -10,7 +10,7 @@ from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.inputs import check_search, space_of
-from diffpeaks.neighbors.points import Choice, PointSet
+from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.spaces import MatrixSpace
 
 
@@ -19,11 +19,12 @@ def values_of_points(points: PointSet) -> dict[str, Any]:
     space: Any = points.space
     search: Any = points.search
     approximate = isinstance(search, ApproximateCellSearch)
+    name = search.name if search.name in CHOICES else "exact"  # one on a device, which may not be there later
     return {
         "points": space.points.astype(space.dtype, copy=False),  # also where a metric sees truth values
         "metric": space.metric,
         "params": getattr(space, "params", {}),
-        "search": ApproximateSearch(search.target) if approximate else search.name,
+        "search": ApproximateSearch(search.target) if approximate else name,
         "n_jobs": points.n_jobs,
     }
 

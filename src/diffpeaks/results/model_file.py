@@ -56,7 +56,7 @@ _KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, *_TUPLES, GivenGraph, PointSet)
 }
 _OF_THE_INPUT = ("n_features_in_", "feature_names_in_")  # what a fit says of X beside its clustering
-_OF_THE_SESSION = ("verbose", "callback")  # parameters on which nothing that was fitted depends
+_OF_THE_SESSION = ("device", "verbose", "callback")  # parameters on which nothing that was fitted depends
 _CSR_PARTS = ("data", "indices", "indptr")
 
 

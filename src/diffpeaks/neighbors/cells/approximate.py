@@ -60,7 +60,7 @@ class ApproximateCellSearch(CellSearch):
     def __init__(self, space: Space, n_threads: int, recall: float) -> None:
         super().__init__(space, n_threads)
         self.target = recall
-        self._calibrated: dict[int, CalibratedJoin] = {}
+        self._calibrated: dict[int, CalibratedJoin | None] = {}  # the last one: memory is planned for one
         self._earlier_rules: dict[int, Rule] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,16 +69,16 @@ class ApproximateCellSearch(CellSearch):
     def moved(self, space: Space) -> ApproximateCellSearch:
         """Rules are handed on; what they find of the neighbours is measured anew."""
         search = ApproximateCellSearch(space, self.n_threads, self.target)
-        search._earlier_rules = {n: calibrated.rule for n, calibrated in self._calibrated.items()}
+        search._earlier_rules = {n: known.rule for n, known in self._calibrated.items() if known}
         return search
 
-    @property
-    def _is_worth_calibrating(self) -> bool:
+    def _is_worth_calibrating(self, n_nearest: int) -> bool:
         n_distinct, n_features = self._duplicates.n_distinct, self.space.points.shape[1]
-        return n_distinct >= _FEWEST_SAMPLES and n_distinct**2 * n_features >= _WORTH_CALIBRATING
+        many = n_distinct >= _FEWEST_SAMPLES and n_distinct**2 * n_features >= _WORTH_CALIBRATING
+        return many and 2 <= n_nearest <= n_distinct // 8
 
     def _joined(self, n_neighbors: int) -> CellJoin:
-        if not self._is_worth_calibrating:
+        if not self._is_worth_calibrating(n_neighbors):
             return super()._joined(n_neighbors)
         return self._in_small_cells(Workload(_COMPARED, n_neighbors, shortlisted=True))
 
@@ -91,29 +91,25 @@ class ApproximateCellSearch(CellSearch):
         if calibrated is None:
             return super()._all_nearest(n_nearest)
         with loop_stage("neighbours", len(self.space.points)):
-            rows = calibrated.found(self._cells(n_nearest).members())
-            self._complete(rows, n_nearest)
+            rows = calibrated.found(calibrated.join.members())
+            _complete(rows, calibrated.join, n_nearest)
         return rows
-
-    def _complete(self, rows: RaggedRows, n_nearest: int) -> None:
-        """Rows for which too few points were visited are searched exactly."""
-        join = self._cells(n_nearest)
-        members = join.members()
-        short = np.flatnonzero((rows.indices[rows.indptr[1:] - 1] < 0) & (members.cell_of != NO_CELL))
-        if len(short):
-            exact = join.nearest(members.some(short), n_nearest)
-            rows.indices.reshape(-1, n_nearest)[short] = exact.indices.reshape(-1, n_nearest)
-            rows.distances.reshape(-1, n_nearest)[short] = exact.distances.reshape(-1, n_nearest)
 
     def _calibration(self, n_nearest: int) -> CalibratedJoin | None:
         """The calibration for so many neighbours; None where an exact search is the better one."""
-        n_distinct = self._duplicates.n_distinct
-        if not self._is_worth_calibrating or n_nearest < 2 or n_nearest > n_distinct // 8:
+        if not self._is_worth_calibrating(n_nearest):
             return None
         if n_nearest not in self._calibrated:
-            self._calibrated[n_nearest] = self._calibrated_join(n_nearest)
-        calibrated = self._calibrated[n_nearest]
-        return calibrated if calibrated.is_cheaper_than_exact() else None
+            # from nothing: what was asked before must not change the answer
+            self._calibrated, self._join = {}, None
+            calibrated = self._calibrated_join(n_nearest)
+            self._calibrated[n_nearest] = calibrated if calibrated.is_cheaper_than_exact() else None
+            if self._calibrated[n_nearest] is None:
+                # small cells and few directions suit a rule; all points are compared faster in others
+                del calibrated
+                self._join = None
+                self._join = super()._joined(n_nearest)
+        return self._calibrated[n_nearest]
 
     def _calibrated_join(self, n_nearest: int) -> CalibratedJoin:
         """In the coordinates that the search has, or in more of them where these tell too little."""
@@ -137,3 +133,13 @@ class ApproximateCellSearch(CellSearch):
         """How the neighbours were found: by a rule, or exactly where no rule is cheaper."""
         calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
         return CellSearch.name if calibrated is None else f"{self.name}: {calibrated}"
+
+
+def _complete(rows: RaggedRows, join: CellJoin, n_nearest: int) -> None:
+    """Rows for which too few points were visited are searched exactly."""
+    members = join.members()
+    short = np.flatnonzero((rows.indices[rows.indptr[1:] - 1] < 0) & (members.cell_of != NO_CELL))
+    if len(short):
+        exact = join.nearest(members.some(short), n_nearest)
+        rows.indices.reshape(-1, n_nearest)[short] = exact.indices.reshape(-1, n_nearest)
+        rows.distances.reshape(-1, n_nearest)[short] = exact.distances.reshape(-1, n_nearest)

@@ -14,7 +14,7 @@ from diffpeaks.neighbors.cells.join import CellJoin, PlacedQueries, even_blocks
 from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import CellDistances, Rule, share_bound
 
-SAMPLE = 512  # queries: fitting a few numbers to them flatters their recall by far less than its error
+SAMPLE = 512  # queries: a rule is fitted to one half of them and measured on the other
 _FIRST_PROBES: tuple[int, ...] = (4, 8)
 _SPREAD_WEIGHTS: tuple[float, ...] = (0.5, 0.75)
 _MARGIN = 0.2  # of what may be missed: kept back for the error of the sample
@@ -39,11 +39,11 @@ class Truth(NamedTuple):
 
     @classmethod
     def of(cls, join: CellJoin, counts: NDArray[np.int64], n_neighbors: int) -> Truth:
-        """Points drawn apart from those that cells and directions were fitted to, which are found better."""
+        """Another draw than that which cells and directions were fitted to: those points are found better."""
         chosen = np.random.RandomState(1).choice(counts.sum(), SAMPLE, replace=False)
         which = np.searchsorted(np.cumsum(counts), np.sort(chosen), side="right")
         queries = join.queries(join.space.points).some(which)
-        rows = join.nearest(queries, n_neighbors).indices.reshape(SAMPLE, n_neighbors)
+        rows = join.nearest(queries, n_neighbors).indices.reshape(len(which), n_neighbors)
         held = np.minimum(np.cumsum(counts[rows], axis=1), n_neighbors)
         return cls(which, queries, rows[:, 1:], np.diff(held, axis=1), held[:, 0] - 1)
 
@@ -51,9 +51,18 @@ class Truth(NamedTuple):
         """The same in another join of the same points."""
         return self._replace(queries=join.queries(join.space.points).some(self.which))
 
+    def halves(self) -> tuple[Truth, Truth]:
+        """Every other query, and those between them."""
+        return self._every_second(0), self._every_second(1)
+
+    def _every_second(self, first: int) -> Truth:
+        kept = np.arange(first, len(self.which), 2)
+        which, queries, neighbors = self.which[kept], self.queries.some(kept), self.neighbors[kept]
+        return Truth(which, queries, neighbors, self.n_points[kept], self.n_beside[kept])
+
     def recall(self, rows: RaggedRows) -> NDArray[np.float64]:
         """The share of each query's neighbours that the rows hold, the query itself not counted."""
-        found = rows.indices.reshape(SAMPLE, -1)
+        found = rows.indices.reshape(len(self.which), -1)
         n_found = np.sum(self.n_points, axis=1, where=self.places(found) < found.shape[1])
         return (n_found + self.n_beside) / (np.sum(self.n_points, axis=1) + self.n_beside)
 
@@ -76,16 +85,24 @@ class CalibratedJoin:
         """An `earlier` rule is that of the points before they were moved: only its kind is tried."""
         self.join, self._n_neighbors = join, n_neighbors
         self._ruled = RuledJoin(join, n_neighbors)
-        rule = self._cheapest_rule(truth, recall + _MARGIN * (1 - recall), earlier)
+        fitted, unseen = truth.halves()
+        self.rule = rule = self._cheapest_rule(fitted, recall + _MARGIN * (1 - recall), earlier)
+        self.recall, self.recall_error, self.reached = 0.0, 1.0, False
+        if rule.n_probes == len(join.sizes):
+            return  # visiting all cells saves nothing, and not even that may be enough
         for share in _RELAXED:
             self.rule = rule.relaxed(share)
-            shares = truth.recall(self._ruled.found(truth.queries, self.rule))
-            self.recall = float(np.mean(shares))
-            spread = 1.96 * np.std(shares) / np.sqrt(SAMPLE)
-            self.recall_error = float(max(spread, _UNSEEN / (SAMPLE * (n_neighbors - 1))))
+            self._measure(unseen)
             self.reached = self.recall - self.recall_error >= recall
             if self.reached:
                 break
+
+    def _measure(self, unseen: Truth) -> None:
+        """What the rule finds for queries that it was not fitted to."""
+        shares = unseen.recall(self.found(unseen.queries))
+        self.recall = float(np.mean(shares))
+        spread = 1.96 * np.std(shares) / np.sqrt(len(shares))
+        self.recall_error = float(max(spread, _UNSEEN / (len(shares) * (self._n_neighbors - 1))))
 
     def found(self, queries: PlacedQueries) -> RaggedRows:
         """The nearest points of those that the rule compares."""

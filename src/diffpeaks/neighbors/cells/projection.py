@@ -72,6 +72,19 @@ class Workload(NamedTuple):
     shortlisted: bool  # distances are computed for a shortlist only, else for all that the bounds admit
     fewest_directions: int = 0  # fewer were tried before, and told too little
 
+    def distances_per_neighbor(self, squares: NDArray[np.float32], inside: NDArray[np.float32]) -> float:
+        """How many must be computed, judged by squared distances within a sample: true, along directions."""
+        if self.shortlisted:
+            nearest = np.argpartition(squares, _NEAR, axis=1)[:, :_NEAR]
+            of_nearest = np.take_along_axis(inside, nearest, axis=1)
+            n_inside = np.sum(inside[:, None, :] <= of_nearest[:, :, None], axis=2)
+            return float(np.quantile(n_inside, _LISTED)) / _NEAR
+        # as many as are neighbours in the sample: the last one may lie far beyond the first
+        n_sampled = squares.shape[1]
+        near = min(n_sampled - 1, max(_NEAR, round(self.n_neighbors * n_sampled / self.n_compared)))
+        farthest = np.partition(squares, near - 1, axis=1)[:, near - 1]
+        return float(np.mean(np.sum(inside <= farthest[:, None], axis=1))) / near
+
 
 def projected(points: Any, workload: Workload, n_threads: int) -> ProjectedCoordinates | None:
     """Coordinates along the directions that cost least for some work; None where the points cost less."""
@@ -87,7 +100,8 @@ def projected(points: Any, workload: Workload, n_threads: int) -> ProjectedCoord
     directions = _cheapest_directions(sample.astype(np.float32), workload)
     if directions is None:
         return None
-    coordinates = ProjectedCoordinates(points, center, directions, n_threads)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a point so far out that it is refused here
+        coordinates = ProjectedCoordinates(points, center, directions, n_threads)
     typical = np.sqrt(np.mean(np.square(sample)) * n_features)
     return coordinates if coordinates.largest < _FAR * typical else None
 
@@ -105,17 +119,11 @@ def _cheapest_directions(sample: NDArray[np.float32], workload: Workload) -> NDA
     directions = principal_directions(sample[:_SAMPLE_OF_DIRECTIONS], tried[-1])
     with ONE_BLAS_THREAD:
         squares = _squared_distances(sample)
-        nearest = np.argpartition(squares, _NEAR, axis=1)[:, :_NEAR]
         along = sample @ directions[:, :n_features].T
         costs = {n_features: _cost(n_features, n_features, workload, 1.2)}
         for n_directions in tried:
             inside = _squared_distances(along[:, :n_directions])
-            of_nearest = np.take_along_axis(inside if workload.shortlisted else squares, nearest, axis=1)
-            n_inside = np.sum(inside[:, None, :] <= of_nearest[:, :, None], axis=2)
-            if workload.shortlisted:
-                n_distances = float(np.quantile(n_inside, _LISTED)) / _NEAR
-            else:
-                n_distances = float(np.mean(np.max(n_inside, axis=1))) / _NEAR
+            n_distances = workload.distances_per_neighbor(squares, inside)
             projection = n_features * n_directions * PROJECTION
             costs[n_directions] = projection + _cost(n_directions, n_features, workload, n_distances)
     cheapest = min(costs, key=lambda n_directions: costs[n_directions])

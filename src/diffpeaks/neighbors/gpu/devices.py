@@ -1,0 +1,92 @@
+"""Which device is meant, and refusals that name the remedy where it cannot be had."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+HOST = "cpu"
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether X is a tensor; torch is not imported to tell."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.Tensor)
+
+
+def device_of(X: Any, asked: Any) -> str | None:
+    """The name of the device to search on: what is asked for, or where a tensor lies; None for the host."""
+    if asked is None:
+        asked = X.device if is_tensor(X) else HOST
+    return None if str(asked) == HOST else str(asked)
+
+
+def on_host(X: Any) -> Any:
+    """A tensor as an array of its values; anything else as it is."""
+    if not is_tensor(X):
+        return X
+    if not X.dtype.is_floating_point or X.dtype.itemsize < 4:
+        raise TypeError(f"X is a tensor of {X.dtype}; give one of torch.float32 or torch.float64")
+    return X.detach().cpu().numpy()
+
+
+def opened(name: str) -> torch.device:
+    """The device of that name, which is there and works."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            f"device={name!r} needs torch; install it with: pip install 'diffpeaks[gpu]'"
+        ) from error
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ValueError(f"device={name!r} is unknown to torch; use 'cuda', 'cuda:1', or None") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        why = "torch sees no GPU; check `nvidia-smi`"
+        if torch.version.cuda is None:
+            why = f"torch {torch.__version__} is built without CUDA; install a build with it"
+        raise ValueError(f"device={name!r} cannot be used: {why}, or use device=None")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ValueError(f"device={name!r} is not there: torch sees {torch.cuda.device_count()} GPUs")
+    try:
+        torch.zeros(1, device=device)
+    except RuntimeError as error:  # a driver that is too old, or a card that another process holds
+        raise ValueError(f"device={name!r} cannot be used: {error}; use device=None") from error
+    return device
+
+
+@contextlib.contextmanager
+def memory_told(device: torch.device, wanted: int) -> Iterator[None]:
+    """A device without room for points of so many bytes, and for comparing them, is told with the remedy."""
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise MemoryError(
+            f"device='{device}' has {free_bytes(device):,} bytes free, too few for points of {wanted:,} "
+            "bytes, half as much for comparing them, and lists; free some (`nvidia-smi` tells who holds it), "
+            "give a smaller memory_limit, or use device=None"
+        ) from error
+
+
+def free_bytes(device: torch.device) -> int:
+    """Memory of the device that nobody uses."""
+    import torch
+
+    if device.type != "cuda":
+        return 1 << 33
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(torch.cuda.mem_get_info(device)[0] + kept)
+
+
+def has_triton() -> bool:
+    """Whether kernels of our own can be compiled; torch brings Triton along on Linux."""
+    return importlib.util.find_spec("triton") is not None

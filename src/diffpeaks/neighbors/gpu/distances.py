@@ -1,0 +1,47 @@
+"""Distances of pairs, the very numbers of the compiled core (native/distance.hpp)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from diffpeaks.neighbors.contract import Measure
+
+_LANES = 16
+
+
+def squared_distances(queries: torch.Tensor, points: torch.Tensor, which: torch.Tensor) -> torch.Tensor:
+    """Sums of squared differences from each query to its points `which`, in double.
+
+    In every full block of sixteen features each lane sums its own feature; the lanes are added in halves,
+    then come the remaining features in order. Products and sums are calls of their own: none are fused.
+    """
+    n_features = points.shape[1]
+    in_lanes = n_features - n_features % _LANES
+    sums = torch.zeros(which.shape, dtype=torch.float64, device=points.device)
+    if in_lanes:
+        lanes = torch.zeros((*which.shape, _LANES), dtype=torch.float64, device=points.device)
+        for first in range(0, in_lanes, _LANES):
+            part = slice(first, first + _LANES)
+            difference = queries[:, None, part].double() - points[:, part][which].double()
+            lanes.add_(difference.mul_(difference))
+        while lanes.shape[-1] > 1:
+            half = lanes.shape[-1] // 2
+            lanes = lanes[..., :half] + lanes[..., half:]
+        sums = lanes[..., 0]
+    for feature in range(in_lanes, n_features):
+        difference = queries[:, None, feature].double() - points[:, feature][which].double()
+        sums = sums + difference.mul_(difference)
+    return sums
+
+
+def measured(sums: torch.Tensor, measure: Measure, dtype: torch.dtype) -> torch.Tensor:
+    """Sums of squares as distances, in the dtype of the points."""
+    values = measure.factor * (sums if measure.squared else _roots(sums))
+    values = values.to(dtype)
+    return torch.where(values.double() < measure.zero, torch.zeros_like(values), values)
+
+
+def _roots(sums: torch.Tensor) -> torch.Tensor:
+    """Rounded to the nearest double, as a GPU and the compiled core do; torch is off by one on processors."""
+    return sums.sqrt() if sums.device.type != "cpu" else torch.from_numpy(np.sqrt(sums.numpy()))

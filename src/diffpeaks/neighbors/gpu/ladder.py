@@ -1,0 +1,226 @@
+"""Nearest points of queries on a device: comparisons propose, distances decide, doubts are done again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from diffpeaks.neighbors.contract import Measure
+from diffpeaks.neighbors.gpu.devices import free_bytes, has_triton
+from diffpeaks.neighbors.gpu.distances import measured, squared_distances
+from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, ProductTable, Proposed
+from diffpeaks.progress import stage
+
+if TYPE_CHECKING:
+    from diffpeaks.neighbors.gpu.marks import MarkingTable
+
+_GROUP = 64  # columns of which the best is looked at first
+_COLUMNS = 8 * _GROUP  # tables are as wide as a multiple of that: products are slow otherwise
+_SPARE = 32  # points that are proposed beyond those that are asked for
+_FEW_FEATURES = 8  # up to there differences are cheap, and products lose small ones
+_SAMPLE = 256  # queries that tell with which rung to begin
+_MOST_UNCERTAIN = 0.1  # of them: beyond, the next rung is the better beginning
+_WORKSPACE = 1 << 31  # bytes, at most
+_PAIR_BYTES = 16 * 8 * 4  # lanes of a pair in double, and what they are made of
+
+
+class Rung(NamedTuple):
+    """How queries are compared with points, and how many points are proposed for each that is asked for."""
+
+    table: str
+    times: int = 1
+
+
+class Found(NamedTuple):
+    """The nearest of the points that were proposed for some queries."""
+
+    indices: torch.Tensor
+    distances: torch.Tensor
+    farthest: torch.Tensor  # squared distance of the last, than which the true last one is no farther
+    certain: torch.Tensor  # of each query: nothing that was not proposed belongs there
+
+    def put(self, which: torch.Tensor, some: Found) -> None:
+        """What was found for some of the queries."""
+        for values, new in zip(self, some, strict=True):
+            values[which] = new
+
+
+class DevicePoints:
+    """Distinct points on a device, with the tables in which queries are compared with them."""
+
+    def __init__(
+        self,
+        points: NDArray[Any] | torch.Tensor,
+        measure: Measure,
+        device: torch.device,
+        workspace: int | None = None,
+    ) -> None:
+        self._device, self._measure = device, measure
+        self._points = self.tensor(points)
+        self._tables: dict[str, ProductTable | DifferenceTable] = {}
+        self._marks: MarkingTable | None = None
+        self._workspace = workspace or min(_WORKSPACE, free_bytes(device) // 4)
+
+    def tensor(self, rows: NDArray[Any] | torch.Tensor) -> torch.Tensor:
+        """Rows on the device."""
+        if isinstance(rows, torch.Tensor):
+            return rows.to(self._device)
+        with warnings.catch_warnings():  # that rows cannot be written: nobody does
+            warnings.simplefilter("ignore", UserWarning)
+            return torch.from_numpy(np.ascontiguousarray(rows)).to(self._device)
+
+    def nearest(self, queries: NDArray[Any], n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The first `n_nearest` points of each query by (distance, index)."""
+        found = self.found(queries, n_nearest)
+        return found.indices.cpu().numpy(), found.distances.cpu().numpy()
+
+    def found(self, queries: NDArray[Any] | torch.Tensor, n_nearest: int) -> Found:
+        """The same, on the device."""
+        asked = self.tensor(queries)
+        with stage("neighbours", len(asked)) as done:
+            return self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
+
+    def _climbed(
+        self, rungs: list[Rung], asked: torch.Tensor, n_nearest: int, done: Callable[[int], Any]
+    ) -> Found:
+        """What the rungs find, each for the queries about which those before it are not certain."""
+        found = self._nothing(len(asked), n_nearest)
+        for rung in rungs:
+            left = (~found.certain).nonzero()[:, 0]
+            for which in left.split(self._n_queries(rung, n_nearest)) if len(left) else ():
+                found.put(which, self._found(rung, asked[which], n_nearest, found.farthest[which]))
+                if rung is rungs[0]:  # those after it have little to do, and nobody waits to see how little
+                    done(len(which))
+        return found
+
+    def _nothing(self, n_queries: int, n_nearest: int) -> Found:
+        indices = torch.zeros((n_queries, n_nearest), dtype=torch.int32, device=self._device)
+        distances = torch.zeros(indices.shape, dtype=self._points.dtype, device=self._device)
+        farthest = torch.full((n_queries,), torch.inf, dtype=torch.float64, device=self._device)
+        return Found(
+            indices, distances, farthest, torch.zeros(n_queries, dtype=torch.bool, device=self._device)
+        )
+
+    def within(self, queries: NDArray[Any], squares: NDArray[np.float64]) -> Iterator[tuple[Any, Any, Any]]:
+        """Pairs that may be as near as the squared distance of the point, block by block of queries.
+
+        Each block is the number of points for each query, the points, and their distances.
+        """
+        table = "differences" if self._points.shape[1] <= _FEW_FEATURES else "floats"
+        reach = torch.zeros(self._n_columns, dtype=torch.float64, device=self._device)
+        reach[: len(squares)] = self.tensor(squares)
+        for rows in np.split(queries, range(step := self._n_queries(Rung(table), 0), len(queries), step)):
+            asked = self.tensor(rows)
+            near = self._table(table).compared(asked).may_be_within(reach)[:, : len(self._points)]
+            owners, which = near.nonzero(as_tuple=True)
+            sums = squared_distances(asked[owners], self._points, which[:, None])[:, 0]
+            distances = measured(sums, self._measure, self._points.dtype)
+            yield near.sum(dim=1).cpu().numpy(), which.int().cpu().numpy(), distances.cpu().numpy()
+
+    def _ladder(self, asked: torch.Tensor, n_nearest: int) -> list[Rung]:
+        """From the first table on that is certain about most of a sample of the queries."""
+        tables = self._tables_for(n_nearest)
+        sample = asked[:: max(1, len(asked) // _SAMPLE)]
+        while len(tables) > 1 and len(asked) > 4 * _SAMPLE:
+            found = self._climbed(_rungs_of(tables[:1]), sample, n_nearest, lambda n_certain: None)
+            if float(found.certain.float().mean()) >= 1 - _MOST_UNCERTAIN:
+                break
+            tables = tables[1:]
+        return [*_rungs_of(tables), Rung("all")]
+
+    def _tables_for(self, n_nearest: int) -> list[str]:
+        """The cheapest first."""
+        if self._points.shape[1] <= _FEW_FEATURES:
+            return ["differences"]
+        if self._device.type == "cpu":
+            return ["floats"]  # a processor has no fast products of halves
+        own = has_triton() and self._marking().suits(n_nearest)
+        return ["marks" if own else "halves", "floats"]
+
+    def _found(self, rung: Rung, asked: torch.Tensor, n_nearest: int, farthest: torch.Tensor) -> Found:
+        """The nearest of what a rung proposes, where the last one is no farther than `farthest`."""
+        points, squares, beyond = self._proposed(rung, asked, n_nearest, farthest)
+        distances, order = measured(squares, self._measure, self._points.dtype).sort(dim=1, stable=True)
+        order = order[:, :n_nearest]
+        last = squares.gather(1, order[:, -1:])[:, 0]
+        # rounding keeps the order: what is farther than all proposals must also count as farther
+        certain = measured(beyond.clamp(min=0), self._measure, distances.dtype) > distances[:, n_nearest - 1]
+        return Found(points.gather(1, order).int(), distances[:, :n_nearest], last, certain)
+
+    def _proposed(self, rung: Rung, asked: torch.Tensor, n_nearest: int, farthest: torch.Tensor) -> Proposed:
+        n_points = len(self._points)
+        if rung.table == "marks":
+            return self._marking().proposed(asked, rung.times * n_nearest, farthest)
+        n_proposed = min(n_points, rung.times * (n_nearest + _SPARE))
+        if rung.table == "all" or n_proposed == n_points:
+            points = torch.arange(n_points, device=self._device).expand(len(asked), n_points)
+            beyond = torch.full((len(asked),), torch.inf, dtype=torch.float64, device=self._device)
+        else:
+            points, beyond = _best_columns(self._table(rung.table).compared(asked), n_proposed)
+        return Proposed(points, squared_distances(asked, self._points, points), beyond)
+
+    def _marking(self) -> MarkingTable:
+        if self._marks is None:
+            from diffpeaks.neighbors.gpu.marks import MarkingTable  # which needs Triton
+
+            table = self._table("halves")
+            assert isinstance(table, ProductTable)
+            self._marks = MarkingTable(table, self._points)
+        return self._marks
+
+    def _table(self, name: str) -> ProductTable | DifferenceTable:
+        if name not in self._tables:
+            self._tables[name] = self._made(name)
+        return self._tables[name]
+
+    def _made(self, name: str) -> ProductTable | DifferenceTable:
+        if name == "differences":
+            return DifferenceTable(self._points, self._n_columns)
+        dtype = torch.float16 if name == "halves" else torch.float32
+        return ProductTable(self._points, dtype, self._n_columns)
+
+    @property
+    def _n_columns(self) -> int:
+        return -(-len(self._points) // _COLUMNS) * _COLUMNS
+
+    def _n_queries(self, rung: Rung, n_nearest: int) -> int:
+        """So many at a time as the workspace holds."""
+        n_points = len(self._points)
+        if rung.table == "all":
+            each = n_points * _PAIR_BYTES
+        elif rung.table == "marks":
+            return max(1, self._workspace // self._marking().bytes_per_query(rung.times * n_nearest))
+        else:
+            n_proposed = min(n_points, rung.times * (n_nearest + _SPARE))
+            each = 2 * self._n_columns * self._table(rung.table).bytes_per_column
+            each += n_proposed * (_GROUP * 10 + _PAIR_BYTES)
+        return max(1, self._workspace // each)
+
+
+def _rungs_of(tables: list[str]) -> list[Rung]:
+    return [Rung(table, times) for table in tables for times in (1, 4)]
+
+
+def _best_columns(compared: Compared, n_proposed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The columns of the largest values, in order, and a squared distance than which no other is nearer.
+
+    The best of each group of columns come first: as many groups hold all that are wanted.
+    """
+    values = compared.values
+    n_queries, n_columns = values.shape
+    if n_columns >= 4 * n_proposed * _GROUP:
+        # a group is spread over all columns: neighbours may stand together
+        groups = values.view(n_queries, _GROUP, n_columns // _GROUP)
+        best = groups.amax(dim=1).topk(n_proposed, dim=1, sorted=False).indices
+        members = groups.gather(2, best[:, None, :].expand(-1, _GROUP, -1)).reshape(n_queries, -1)
+        values, places = members.topk(n_proposed, dim=1, sorted=False)
+        row = torch.div(places, n_proposed, rounding_mode="floor")
+        columns = row * groups.shape[2] + best.gather(1, places % n_proposed)
+    else:
+        values, columns = values.topk(n_proposed, dim=1, sorted=False)
+    return columns.sort(dim=1).values, compared.squares_beyond(values.amin(dim=1))

@@ -1,0 +1,130 @@
+"""Which points may be near, marked by one product of half floats in a kernel of our own."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import triton
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+from diffpeaks.neighbors.gpu import kernels
+from diffpeaks.neighbors.gpu.table import Coordinates, ProductTable, Proposed
+
+try:
+    from diffpeaks.neighbors.gpu import hopper
+
+    _HAS_HOPPER = True
+except ImportError:  # of a part of Triton that is still an experiment
+    _HAS_HOPPER = False
+
+_EVERY = 16  # column is looked at first, to see how large the values of neighbours are
+_GROUP = 16  # of these columns, of which the best is looked at
+_RISK = 0.006  # of queries for which too few points are marked
+_ROWS, _PART = 128, 64
+_CHUNK, _PAIRS = 2048, 32
+_SUM_ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
+_FARTHER = 1 + 1e-6  # times a squared distance, than which another may be rounded to the same
+
+
+def sample_rank(n_nearest: int) -> int:
+    """The smallest rank in the sample such that hardly ever fewer than `n_nearest` of all are marked.
+
+    With a threshold at rank r of a sample, the number of marked points is about the share of the sample times
+    a gamma variable of shape r.
+    """
+    mean = n_nearest / _EVERY
+    rank, term, below = 0, math.exp(-mean), 0.0
+    while below < 1 - _RISK:
+        below += term
+        rank += 1
+        term *= mean / rank
+    return rank
+
+
+class MarkingTable:
+    """Half floats of the points; queries are compared with all of them, and few values are ever stored."""
+
+    def __init__(self, table: ProductTable, points: torch.Tensor) -> None:
+        self._table, self._points = table, points
+        self._bias = table.columns.bias.float()
+        self._n_tiles = len(self._bias) // kernels.COLUMNS
+        card = torch.cuda.get_device_properties(points.device)
+        self._n_processors = card.multi_processor_count
+        self._on_hopper = _HAS_HOPPER and card.major == 9
+        self._sample = table.columns.every(_EVERY)
+
+    @staticmethod
+    def room(n_nearest: int) -> int:
+        """For the marked points of nearly all queries."""
+        mean = _EVERY * sample_rank(n_nearest)
+        return int(triton.next_power_of_2(round(mean + 4 * math.sqrt(_EVERY * mean))))
+
+    def bytes_per_query(self, n_nearest: int) -> int:
+        n_columns = len(self._bias)
+        return n_columns // 8 + 3 * n_columns // _EVERY + 40 * self.room(n_nearest)
+
+    def suits(self, n_nearest: int) -> bool:
+        """Whether there are points enough for a sample to tell what is near."""
+        return len(self._sample.bias) // _GROUP >= 4 * sample_rank(n_nearest)
+
+    def proposed(self, queries: torch.Tensor, n_wanted: int, farthest: torch.Tensor) -> Proposed:
+        """About so many points or more, or where it is finite, all within the squared distance `farthest`."""
+        asked, n_queries, n_points = self._table.coordinates(queries), len(queries), len(self._points)
+        within = self._table.least_value(asked, farthest * _FARTHER, _SUM_ROUNDING).float()
+        within = within.nextafter(torch.full_like(within, -torch.inf))  # what is not marked must be beyond
+        least = torch.where(farthest < torch.inf, within, self._least(asked, n_wanted))
+        n_words, room = 4 * self._n_tiles, self.room(n_wanted)
+        marks = torch.empty((n_queries, n_words), dtype=torch.int32, device=queries.device)
+        self._mark(asked.rows, least, marks)
+        lists = torch.full((n_queries, room), n_points, dtype=torch.int32, device=queries.device)
+        counts = torch.empty(n_queries, dtype=torch.int32, device=queries.device)
+        kernels.collect[(n_queries,)](marks, lists, counts, n_points, n_words, ROOM=room, CHUNK=_CHUNK)
+        lists = lists.sort(dim=1).values
+        beyond = self._table.squares_beyond(asked, least, rounding=_SUM_ROUNDING)
+        beyond[counts > room] = 0  # some were left out
+        return Proposed(lists, self._squares(queries, lists, counts), beyond)
+
+    def _least(self, asked: Coordinates, n_wanted: int) -> torch.Tensor:
+        """A value that about enough points reach, by the best of some groups of the sample.
+
+        It is below that of the last point that is wanted by what both may be off.
+        """
+        sample = self._sample.values(asked)
+        best = sample.view(len(sample), _GROUP, -1).amax(dim=1)
+        ranked = best.topk(min(sample_rank(n_wanted), best.shape[1]), dim=1).values.double()
+        last = ranked[:, min(n_wanted // _EVERY, ranked.shape[1] - 1)]
+        clear = last - 2 * self._table.error(asked, _SUM_ROUNDING)
+        return torch.minimum(ranked[:, -1], clear).float()
+
+    def _mark(self, rows: torch.Tensor, least: torch.Tensor, marks: torch.Tensor) -> None:
+        n_blocks = triton.cdiv(len(rows), _ROWS)
+        on_hopper = self._on_hopper and rows.shape[1] <= hopper.MOST_FEATURES
+        n_at_once = self._n_processors * (1 if on_hopper else 2)
+        grid = n_blocks, _n_shares(n_blocks, n_at_once, self._n_tiles)
+        common, points = self._table.common_bias, self._table.columns.rows
+        to_compare = self._bias, least - (common or 0.0), marks, len(rows), self._n_tiles
+        if on_hopper:
+            hopper.launch(grid, rows, points, to_compare, common is None)
+            return
+        tiles = (TensorDescriptor.from_tensor(side, [_ROWS, _PART]) for side in (rows, points))
+        n_parts = triton.cdiv(rows.shape[1], _PART)
+        kernels.mark[grid](*tiles, *to_compare, n_parts, common is None, ROWS=_ROWS, PART=_PART, num_warps=4)
+
+    def _squares(self, queries: torch.Tensor, lists: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+        """Squared distances to the points of the lists."""
+        sums = torch.full(lists.shape, torch.inf, dtype=torch.float64, device=queries.device)
+        (n_points, n_features), room = self._points.shape, lists.shape[1]
+        kernels.sum_squares[(len(queries),)](
+            *(queries, self._points, lists, counts, sums, n_points, n_features),
+            ROOM=room,
+            PAIRS=_PAIRS,
+            enable_fp_fusion=False,  # the compiled core fuses none either
+        )
+        return sums
+
+
+def _n_shares(n_blocks: int, n_at_once: int, n_tiles: int) -> int:
+    """Of tiles, so that programs for all blocks of queries, some at once, are busy to the end."""
+    idle = {shares: -(n_blocks * shares) % n_at_once / (n_blocks * shares) for shares in range(1, 17)}
+    return min(n_tiles, min(idle, key=lambda shares: (round(idle[shares], 2), shares)))

@@ -1,0 +1,89 @@
+"""Exact search on a GPU, or any device of torch."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from diffpeaks._base.validation import check_graph_size
+from diffpeaks._native import sort_rows
+from diffpeaks.graph.rows import RaggedRows, offsets
+from diffpeaks.neighbors.cells.search import CellSearch
+from diffpeaks.neighbors.contract import ROUNDING, ExactSearch, Space
+from diffpeaks.neighbors.gpu.devices import memory_told
+from diffpeaks.neighbors.gpu.ladder import DevicePoints
+from diffpeaks.neighbors.ragged_rows import at_most, concatenated
+from diffpeaks.progress import stage
+
+
+class GpuSearch(ExactSearch):
+    """Exact, on a device of torch: holds the contract for dense Euclidean and cosine spaces."""
+
+    name = "gpu"
+
+    def __init__(
+        self, space: Space, n_threads: int, device: torch.device, workspace: int | None = None
+    ) -> None:
+        """With a `workspace`, comparisons take no more bytes of the device beside the points."""
+        if not space.can_join:
+            raise ValueError(
+                f"device='{device}' needs dense points and a Euclidean, cosine or inner product metric; "
+                "use device=None"
+            )
+        self.space, self.n_threads, self.device, self._workspace = space, n_threads, device, workspace
+        self._duplicates = space.duplicates(n_threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in a file searches on the host: it finds the same, and the device may not be there."""
+        return CellSearch, (self.space, self.n_threads)
+
+    def moved(self, space: Space) -> GpuSearch:
+        return GpuSearch(space, self.n_threads, self.device, self._workspace)
+
+    def way(self, n_neighbors: int) -> str:
+        return f"{self.name}: {self.device}"
+
+    @cached_property
+    def _points(self) -> DevicePoints:
+        """Those at distinct locations, under the numbers of these."""
+        points, duplicates = self.space.points, self._duplicates
+        distinct = points if duplicates.all_distinct else points[duplicates.representatives]
+        measure: Any = self.space.measure
+        return DevicePoints(distinct, measure, self.device, self._workspace)
+
+    def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
+        duplicates = self._duplicates
+        own = queries is self.space.points and not duplicates.all_distinct
+        asked = queries[duplicates.representatives] if own else queries
+        n_nearest = min(n_neighbors, duplicates.n_distinct)
+        with memory_told(self.device, self.space.points.nbytes):
+            indices, distances = self._points.nearest(asked, n_nearest)
+        if own:
+            indices, distances = indices[duplicates.numbers], distances[duplicates.numbers]
+        indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_nearest
+        first = indices.ravel() if duplicates.all_distinct else duplicates.representatives[indices.ravel()]
+        return duplicates.nearest_points(RaggedRows(indptr, first, distances.ravel()), n_neighbors)
+
+    def within(self, queries: Any, radius: float) -> RaggedRows:
+        return self.reaching(queries, np.full(self.space.points.shape[0], float(radius)))
+
+    def reaching(self, queries: Any, reach: NDArray[Any]) -> RaggedRows:
+        farthest = self._duplicates.largest(reach.astype(np.float64))
+        squares = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
+        parts: list[RaggedRows] = []
+        n_entries = 0
+        points_told = memory_told(self.device, self.space.points.nbytes)
+        with points_told, stage("neighbours", len(queries)) as done:
+            for counts, indices, distances in self._points.within(queries, squares):
+                rows = self._duplicates.points_at(RaggedRows(offsets(counts), indices, distances))
+                rows = at_most(rows, reach[rows.indices])
+                sort_rows(rows.indptr, rows.indices, rows.distances, self.n_threads)
+                n_entries += len(rows.indices)
+                check_graph_size(len(queries), n_entries)
+                parts.append(rows)
+                done(len(counts))
+        return concatenated(parts)

@@ -1,0 +1,251 @@
+"""Search on a device of torch, here the processor: the same graph as every exact search, to the last bit."""
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from clouds import clouds_and_k, radii, rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import refuses
+
+from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_graph
+from diffpeaks.neighbors import points as points_module
+from diffpeaks.neighbors import searchable
+from diffpeaks.neighbors.gpu import ladder
+from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
+from diffpeaks.neighbors.inputs import space_of
+
+
+@pytest.fixture(autouse=True)
+def a_processor_for_a_card(monkeypatch):
+    monkeypatch.setattr(points_module, "opened", lambda name: torch.device("cpu"))
+
+
+def clumps(n_samples, n_features, seed=0):
+    random = np.random.default_rng(seed)
+    centers = 3 * random.normal(size=(8, n_features))
+    return centers[random.integers(0, 8, n_samples)] + random.normal(size=(n_samples, n_features))
+
+
+SETS = {
+    "many features": lambda: clumps(1500, 40),
+    "whole lanes": lambda: clumps(1200, 64),
+    "few features": lambda: clumps(1500, 3),
+    "one feature": lambda: clumps(1200, 1),
+    "ties": lambda: clumps(900, 12).round(0),
+    "ties in the plane": lambda: clumps(900, 2).round(0),
+    "duplicates": lambda: np.tile(clumps(100, 20), (12, 1)),
+    "all the same": lambda: np.ones((60, 20)),
+    "far from the origin": lambda: clumps(800, 20) + 1e5,
+    "small": lambda: 1e-9 * clumps(800, 20),
+    "one far out": lambda: np.vstack([clumps(1100, 20), np.full((1, 20), 1e7)]),
+    "sorted": lambda: np.sort(clumps(1500, 20), axis=0),
+}
+
+
+def assert_same_graph(graph, expected):
+    np.testing.assert_array_equal(graph.indptr, expected.indptr)
+    np.testing.assert_array_equal(graph.indices, expected.indices)
+    np.testing.assert_array_equal(graph.distances, expected.distances)
+    assert graph.distances.dtype == expected.distances.dtype
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
+@pytest.mark.parametrize("name", SETS)
+def test_the_graph_is_that_of_an_exact_search(name, metric, dtype):
+    X = SETS[name]().astype(dtype)
+    if metric == "cosine":
+        X[~X.any(axis=1)] = 1
+    on_host = neighbor_graph(X, 12, metric=metric, search="exact")
+    graph = neighbor_graph(X, 12, metric=metric, device="cuda")
+    assert_same_graph(graph, on_host)
+    assert (graph.search, graph.recall) == ("gpu: cpu", 1.0)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_balls_are_those_of_an_exact_search(name):
+    X = SETS[name]().astype(np.float32)
+    radius = float(np.median(neighbor_graph(X, 8).reach)) or 1.0
+    for n_neighbors in (None, 5):
+        expected = neighbor_graph(X, n_neighbors, radius, search="exact")
+        assert_same_graph(neighbor_graph(X, n_neighbors, radius, device="cuda"), expected)
+
+
+@given(case=clouds_and_k(), radius=radii)
+def test_small_sets(case, radius):
+    X, k = case
+    assert rows_of(neighbor_graph(X, k, device="cuda")) == rows_of(neighbor_graph(X, k, search="brute"))
+    on_host = neighbor_graph(X, radius=radius, search="brute")
+    assert rows_of(neighbor_graph(X, radius=radius, device="cuda")) == rows_of(on_host)
+
+
+@pytest.mark.parametrize("tables", [["halves"], ["halves", "floats"], ["differences"], []])
+@pytest.mark.parametrize("name", SETS)
+def test_every_rung_leads_to_the_same_rows(monkeypatch, name, tables):
+    """Whatever a rung is not certain about climbs on; the last one compares all pairs."""
+    X = SETS[name]().astype(np.float32)
+    monkeypatch.setattr(DevicePoints, "_tables_for", lambda self, n_nearest: tables)
+    assert_same_graph(neighbor_graph(X, 10, device="cuda"), neighbor_graph(X, 10, search="exact"))
+
+
+@pytest.mark.parametrize("table", ["halves", "floats", "differences"])
+@given(
+    n_features=st.integers(1, 40),
+    offset=st.sampled_from([0.0, 3.0, 1e4]),
+    far=st.sampled_from([1.0, 50.0, 1e6]),
+    unit=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_no_point_is_nearer_than_its_value_says(table, n_features, offset, far, unit, seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(40, n_features)) + offset
+    if unit:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X = X.astype(np.float32)
+    queries = (X[:7] + far * random.normal(size=(7, n_features))).astype(np.float32)
+    space = space_of(X, "sqeuclidean")
+    points = DevicePoints(X, space.measure, torch.device("cpu"))
+    compared = points._table(table).compared(points.tensor(queries))
+    exact = ((queries[:, None].astype(np.float64) - X) ** 2).sum(axis=2)
+    for column in range(len(X)):
+        assert np.all(compared.squares_beyond(compared.values[:, column]).numpy() <= exact[:, column])
+        within = compared.may_be_within(torch.from_numpy(exact[:, column, None].max(axis=0)))
+        assert within[:, column].all()
+
+
+def test_the_best_columns_come_by_groups_as_they_do_at_once(monkeypatch):
+    X = clumps(6000, 20).astype(np.float32)
+    points = DevicePoints(X, space_of(X, "euclidean").measure, torch.device("cpu"))
+    compared = points._table("floats").compared(points.tensor(X[:50]))
+    grouped = ladder._best_columns(compared, 20)
+    monkeypatch.setattr(ladder, "_GROUP", 10**6)
+    whole = ladder._best_columns(compared, 20)
+    for ours, theirs in zip(grouped, whole, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_new_samples_are_searched_likewise():
+    X, queries = clumps(1000, 20), clumps(300, 20, seed=1)
+    queries[5] = 1e9
+    on_host, there = searchable(X, search="exact"), searchable(X, device="cuda")
+    for found, expected in (
+        (there.nearest_to(queries, 9), on_host.nearest_to(queries, 9)),
+        (there.within_of(queries, 4.0), on_host.within_of(queries, 4.0)),
+        (
+            there.reaching(queries, np.linspace(0, 9, len(X))),
+            on_host.reaching(queries, np.linspace(0, 9, len(X))),
+        ),
+    ):
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_small_workspace_changes_nothing():
+    X = clumps(2000, 20)
+    expected = neighbor_graph(X, 12, search="exact")
+    assert_same_graph(neighbor_graph(X, 12, device="cuda", memory_limit=1 << 20), expected)
+
+
+@pytest.mark.parametrize(
+    "model", [DensityPeaks(), DensityPeaks("kd-asym", n_clusters=4), DensityDBSCAN(), KernelDiffusion()]
+)
+def test_a_fit_is_the_same(model):
+    X, new = clumps(1500, 20), clumps(50, 20, seed=1)
+    expected = model.fit(X).density_
+    answer = model.predict(new) if hasattr(model, "predict") else model.score_samples(new)
+    if "device" in model.get_params():
+        model.set_params(device="cuda").fit(X)
+        assert model.graph_.search == "gpu: cpu"
+        np.testing.assert_array_equal(model.density_, expected)
+        np.testing.assert_array_equal(model.predict(new), answer)
+    tensors = model.fit(torch.from_numpy(X))
+    np.testing.assert_array_equal(tensors.density_, expected)
+
+
+def test_a_file_of_a_fit_on_a_device_searches_on_the_host(tmp_path):
+    X, new = clumps(900, 20), clumps(50, 20, seed=1)
+    model = DensityPeaks(device="cuda").fit(X)
+    model.save(tmp_path / "model")
+    for loaded in (DensityPeaks.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert loaded._landscape.points.search.name == "cells"
+        np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        ({"search": "brute"}, "search='brute' runs on the host, not on device='cuda'"),
+        ({"metric": "manhattan"}, "device='cpu' needs dense points"),
+        ({"metric": "precomputed"}, "device='cuda' needs points, not distances"),
+    ],
+)
+def test_what_a_device_cannot_do_is_refused(params, told):
+    with refuses(told):
+        neighbor_graph(np.ones((4, 4)) - np.eye(4), 2, device="cuda", **params)
+
+
+def test_sparse_points_are_refused():
+    with refuses("needs dense points"):
+        neighbor_graph(sp.csr_array(np.eye(4)), 2, device="cuda")
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float16])
+def test_a_tensor_of_another_dtype_is_refused(dtype):
+    with refuses("give one of torch.float32 or torch.float64"):
+        neighbor_graph(torch.ones((5, 2), dtype=dtype), 2)
+
+
+@pytest.mark.parametrize("ball", [{"n_neighbors": 5}, {"radius": 1.0}])
+def test_a_full_card_is_told(monkeypatch, ball):
+    def full(self, *args):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(DevicePoints, "tensor", full)
+    with pytest.raises(MemoryError, match=r"too few for points of 8,000 bytes.*device=None"):
+        neighbor_graph(clumps(100, 10), **ball, device="cuda")
+
+
+def test_an_index_has_no_device():
+    with refuses("has no part in search="):
+        neighbor_graph(np.eye(4), 2, search=object(), device="cuda")
+
+
+def test_a_sample_of_the_queries_tells_where_to_begin(monkeypatch):
+    monkeypatch.setattr(DevicePoints, "_tables_for", lambda self, n_nearest: ["halves", "floats"])
+    X = clumps(2000, 12)
+    for shift, first in ((0.0, "halves"), (1e3, "floats")):
+        X[:1000] += shift  # so far that halves cannot tell the members of either part from each other
+        points = DevicePoints(X, space_of(X, "euclidean").measure, torch.device("cpu"))
+        assert points._ladder(points.tensor(X), 10)[0] == Rung(first)
+
+
+class TestDevices:
+    """Which device is meant, on this machine."""
+
+    @pytest.fixture(autouse=True)
+    def opened_for_real(self, monkeypatch, a_processor_for_a_card):
+        from diffpeaks.neighbors.gpu.devices import opened
+
+        monkeypatch.setattr(points_module, "opened", opened)
+
+    def test_without_torch(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "torch", None)
+        with pytest.raises(ImportError, match=r"diffpeaks\[gpu\]"):
+            neighbor_graph(np.eye(4), 2, device="cuda")
+
+    @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+    def test_without_a_gpu(self):
+        with refuses("device='cuda' cannot be used: torch"):
+            DensityPeaks(device="cuda").fit(np.eye(4))
+
+    def test_an_unknown_name(self):
+        with refuses("device='gpu' is unknown to torch; use 'cuda'"):
+            neighbor_graph(np.eye(4), 2, device="gpu")
+
+    def test_the_host_is_the_compiled_core(self):
+        assert neighbor_graph(np.eye(4), 2, device="cpu").search == "tree"

@@ -1,0 +1,56 @@
+"""The kernels of Triton, by its interpreter on the processor: what they mark, list and sum."""
+
+import processes
+import pytest
+
+pytest.importorskip("triton")
+
+# in a process of its own, because Triton asks once whether it interprets
+CHECK = """
+import os
+os.environ["TRITON_INTERPRET"] = "1"
+from types import SimpleNamespace
+import numpy as np
+import torch
+
+torch.cuda.get_device_properties = lambda device: SimpleNamespace(multi_processor_count=3, major=8)
+from diffpeaks.neighbors.contract import Measure
+from diffpeaks.neighbors.gpu.distances import squared_distances
+from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
+
+N_POINTS, N_NEAREST = 5000, 4
+
+
+def check(n_features, dtype, unit):
+    random = np.random.default_rng(0)
+    centers = 4 * random.normal(size=(10, n_features)).repeat(N_POINTS // 10, axis=0)
+    X = random.normal(size=(N_POINTS, n_features)) + centers
+    if unit:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    points = DevicePoints(X.astype(dtype), Measure(2.0), torch.device("cpu"))
+    assert points._marking().suits(N_NEAREST)
+    assert (points._table("halves").common_bias is not None) == unit
+    queries = points.tensor(X[::200].astype(dtype))
+    listed, squares, beyond = points._marking().proposed(queries, N_NEAREST, torch.full((25,), torch.inf))
+    exact = squared_distances(queries, points.tensor(X.astype(dtype)), torch.arange(N_POINTS).expand(25, -1))
+    exact = torch.cat([exact, torch.full((25, 1), torch.inf)], dim=1)  # of none
+    assert (listed.diff(dim=1) > 0)[listed[:, 1:] < N_POINTS].all()
+    assert (squares == exact.gather(1, listed.long())).all()
+    assert (exact.scatter(1, listed.long(), torch.inf) >= beyond[:, None]).all()
+    found = points._found(Rung("marks"), queries, N_NEAREST, torch.full((25,), torch.inf))
+    nearest = exact.sort(dim=1, stable=True).indices[:, :N_NEAREST]
+    assert (found.indices == nearest)[found.certain].all()
+    assert found.certain.float().mean() > 0.9
+    again = points._found(Rung("marks", 4), queries, N_NEAREST, found.farthest)
+    assert again.certain.all() and (again.indices == nearest).all()
+
+
+check(20, np.float32, False)
+check(37, np.float64, True)
+check(70, np.float32, True)
+"""
+
+
+def test_marked_points_are_the_nearest():
+    done = processes.run(CHECK)
+    assert done.returncode == 0, done.stderr
