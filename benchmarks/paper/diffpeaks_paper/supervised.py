@@ -1,6 +1,7 @@
 """The supervised methods of tables 2 and 3 and of the table on LFW: how each is trained, and on whom.
 
-No one who is trained on is tested on. A run chooses its settings on those who were trained on, never on the tested.
+No one who is trained on is tested on. A run chooses its settings on those who were trained on, never on
+the tested.
 """
 
 import time
