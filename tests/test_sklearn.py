@@ -229,4 +229,5 @@ def test_fit_predict_and_refit(estimator):
 def test_import_loads_numpy_scipy_and_scikit_learn_only():
     loaded = third_party_after("from diffpeaks import *")
     assert loaded - third_party_after("") == {"diffpeaks"}  # where these three are loaded
+    assert "torch" not in third_party_after("from diffpeaks.baselines import *")
     assert not loaded & {"matplotlib", "polars", "torch", "dask", "numba"}  # pandas: scikit-learn's own doing

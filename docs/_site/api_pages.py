@@ -24,6 +24,7 @@ CONSTANTS = {
     "diffpeaks.NOISE": "The label of samples without a cluster, -1.",
     "diffpeaks.baselines.BASELINES": "The methods to compare with, by name: what makes each.",
     "diffpeaks.datasets.LFW_LIKENESS": "Parameters of `make_faces` most like Labeled Faces in the Wild.",
+    "diffpeaks.datasets.PUBLISHED_MD5": "Checksums of the files of MS1M, as their authors print them.",
     "diffpeaks.datasets.UCI_NAMES": "The names that `load_uci` takes.",
     "diffpeaks.recipes.DEFAULT": "The recipe of the default density.",
     "diffpeaks.recipes.PLAIN": "The recipe for a density that is given.",
@@ -43,6 +44,10 @@ RESULTS = [
 ]
 
 
+# rooms that need an extra, and so are imported by those alone who ask for them
+EXTRA_ROOMS = ["baselines.learned"]
+
+
 def public_names(module: ModuleType) -> list[str]:
     """The full names of what a module offers."""
     return [f"{module.__name__}.{name}" for name in module.__all__]
@@ -54,7 +59,7 @@ def sections() -> dict[str, list[str]]:
     named = {name for names in found.values() for name in names}
     found["Other"] += [name for name in public_names(diffpeaks) if name not in named]
     found["Results"] = [f"diffpeaks.{name}" for name in RESULTS]
-    for room in diffpeaks._ROOMS:
+    for room in (*diffpeaks._ROOMS, *EXTRA_ROOMS):
         module = import_module(f"diffpeaks.{room}")
         found[module.__name__] = [name for name in public_names(module) if name not in found["Results"]]
     return found

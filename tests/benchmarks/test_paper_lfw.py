@@ -94,7 +94,7 @@ def test_results_of_real_faces_are_meant_unless_generated_ones_are_asked_for(tmp
 def test_a_missing_package_is_named_before_the_work(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "find_spec", lambda name: None if name == "evoc" else sys)
     assert main(["paper", "table-lfw", "--generated", "--output", str(tmp_path / "out")]) == 2
-    said = "table-lfw needs evoc; install with: pip install 'diffpeaks[clusterers]'"
+    said = "table-lfw needs evoc; install with: pip install 'diffpeaks[clusterers,learned]'"
     assert said in capsys.readouterr().err
 
 

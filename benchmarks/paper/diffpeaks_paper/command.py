@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from diffpeaks.plotting import pyplot
-from diffpeaks_paper import benchmark_sets, cost, face_runs, figures, lfw_runs, likeness
+from diffpeaks_paper import benchmark_sets, cost, face_runs, figures, lfw_runs, likeness, supervised
 from diffpeaks_paper.benchmark_tables import benchmark_table
 from diffpeaks_paper.definitions import FACE_NEIGHBORS, LEAST_FACES
 from diffpeaks_paper.face_tables import face_table
@@ -40,17 +40,25 @@ _FACES = {
     "table-likeness": ("lfw", likeness.jobs),
 }
 _RUNS = {"figure4": cost.run, "table-lfw": lfw_runs.run, "table-likeness": likeness.run}
+# jobs of supervised methods, which hang on the files that there are to train on, and how they are run
+_SUPERVISED = {
+    "table2": (supervised.set_jobs, supervised.run_on_set),
+    "table3": (supervised.set_jobs, supervised.run_on_set),
+    "table-lfw": (supervised.half_jobs, supervised.run_on_half),
+}
 _TABLES = {
     "table2": face_table,
     "table3": face_table,
     "table-lfw": lfw_table,
     "table-likeness": likeness.likeness_table,
 }
+_COMMUNITIES = ("igraph", "infomap", "leidenalg")
 # packages that an experiment needs, and where they come from
 _EXTRAS = {
-    **dict.fromkeys(("table2", "table3", "figure2"), ("communities", ("igraph", "infomap", "leidenalg"))),
-    "table-lfw": ("clusterers", ("evoc", "igraph", "infomap", "leidenalg")),
-    "table-likeness": ("communities", ("igraph", "infomap", "leidenalg")),
+    **dict.fromkeys(("table2", "table3"), ("communities,learned", (*_COMMUNITIES, "torch"))),
+    "figure2": ("communities", _COMMUNITIES),
+    "table-lfw": ("clusterers,learned", ("evoc", *_COMMUNITIES, "torch")),
+    "table-likeness": ("communities", _COMMUNITIES),
 }
 
 
@@ -165,6 +173,10 @@ def _faces_made(name, session):
     run = _RUNS.get(name, face_runs.run)
     work = str(session.output / "graphs")
     session.complete(jobs_of(**asked), partial(run, folder=session.data, work=work))
+    if name in _SUPERVISED and not session.read:
+        more_jobs, run_more = _SUPERVISED[name]
+        jobs = more_jobs(**asked, folder=session.data)
+        session.complete(jobs, partial(run_more, folder=session.data, work=work))
     if name in _TABLES:
         return _written(session.output / f"{name}.md", _TABLES[name](session.records, **asked))
     return getattr(figures, name)(session.output / f"{name}.png", session.records, **asked)

@@ -4,7 +4,7 @@ import numpy as np
 
 from diffpeaks import NeighborGraph
 from diffpeaks import baselines as methods
-from diffpeaks.baselines import ARO, CDP, KNNDBSCAN, Infomap, Leiden, SingleLinkage
+from diffpeaks.baselines import ARO, CDP, FCES, KNNDBSCAN, FaceMap, Infomap, Leiden, SingleLinkage
 
 _NEAREST = 16
 _LENGTHS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1)  # between unit vectors; 1.0 is a cosine of 0.5
@@ -65,6 +65,19 @@ def _leiden(faces):
     return _communities(Leiden, faces)
 
 
+def _facemap(faces):
+    graph = cosine_graph(faces.graph)
+    for window in (20, 5):
+        model = FaceMap(graph.n_neighbors, window, metric="precomputed")
+        yield {"n_neighbors": graph.n_neighbors, "window": window}, model.fit_predict(graph)
+
+
+def _fces(faces):
+    graph = cosine_graph(faces.graph)
+    for min_shared in (0.22, 0.35):
+        yield {"min_shared": min_shared}, FCES(min_shared=min_shared, metric="precomputed").fit_predict(graph)
+
+
 BASELINES = {
     "HAC, single linkage": _single_linkage,
     "ARO": _aro,
@@ -72,5 +85,7 @@ BASELINES = {
     "kNN-DBSCAN": _knn_dbscan,
     "Infomap": _infomap,
     "Leiden": _leiden,
+    "FaceMap": _facemap,
+    "FC-ES": _fces,
     "k-means": _k_means,
 }

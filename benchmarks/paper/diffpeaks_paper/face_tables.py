@@ -5,15 +5,17 @@ from diffpeaks_paper.definitions import DENSITIES
 from diffpeaks_paper.face_baselines import BASELINES
 from diffpeaks_paper.markdown import markdown_table
 from diffpeaks_paper.sources import GENERATED
+from diffpeaks_paper.supervised_tables import SET_NOTE, set_rows
 
 PUBLISHED = {"emore_200k": published.EMORE_200K, "ms1m": published.MS1M}
-NOT_RUN = {"emore_200k": published.EMORE_200K_NOT_RUN, "ms1m": published.MS1M_NOT_RUN}
+NOT_RUN = {"emore_200k": published.EMORE_200K_NOT_RUN, "ms1m": {}}
 PRINTED = {"emore_200k": "paper: precision / recall / F", "ms1m": "paper: F_P / F_B"}
 NOTE = (
-    "F_P and F_B are each the best of a method's settings, chosen with the labels; precision, recall, "
-    "clusters and setting are those of the best F_B. Densities take every `max_link`, baselines a small "
-    "grid, `DensityPeaks()` one setting. k-means is scikit-learn's MiniBatchKMeans, from one start. Seconds "
-    "are those of all settings together; the first method also built the graph."
+    "F_P and F_B of unsupervised methods are each the best of a method's settings, chosen with the labels; "
+    "precision, recall, clusters and setting are those of the best F_B. Densities take every `max_link`, "
+    "baselines a small grid, `DensityPeaks()` one setting. FaceMap has the lists of the graph, though 256 "
+    "neighbours are published. k-means is scikit-learn's MiniBatchKMeans, from one start. Seconds are those "
+    "of all settings together; the first method also built the graph."
 )
 PAPER_NOTE = {
     "emore_200k": [
@@ -32,7 +34,8 @@ def face_table(records, set, source, n_samples):
     header = ["method", "F_P", "F_B", "precision", "recall", "clusters", "setting", "seconds", PRINTED[set]]
     rows = [_row(method, lines[method], PUBLISHED[set]) for method in ORDER if method in lines]
     rows += [_elsewhere(method, values) for method, values in NOT_RUN[set].items()]
-    parts = [_what(set, source, lines), markdown_table(header, rows), NOTE, *PAPER_NOTE[set]]
+    rows += set_rows(records, lambda method: _theirs(PUBLISHED[set].get(method, ())), set, source, n_samples)
+    parts = [_what(set, source, lines), markdown_table(header, rows), NOTE, SET_NOTE, *PAPER_NOTE[set]]
     return "\n\n".join(parts) + "\n"
 
 

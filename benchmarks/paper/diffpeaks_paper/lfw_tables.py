@@ -5,19 +5,20 @@ from diffpeaks_paper.lfw_methods import METHODS
 from diffpeaks_paper.lfw_runs import EXPERIMENT, GRAPH
 from diffpeaks_paper.markdown import markdown_table
 from diffpeaks_paper.sources import GENERATED
+from diffpeaks_paper.supervised_tables import half_table
 
 HEADER = [
     *("method", "F_P", "F_B", "clusters", "seconds", "as published"),
     *("best F_P", "best F_B", "clusters", "setting of the best F_B", "settings"),
 ]
 NOTE = (
-    "Every method is unsupervised; those that are told the number of people say so. On the left is the "
-    "setting that is published for faces, on the right the best of some settings by each score, chosen with "
-    "the labels. Densities take every `max_link` or `min_density` at each setting that is counted. Clusters "
-    "are those of the best F_B; noise is scored as clusters of one sample, and not counted. `share` is of "
-    "the true number of people. A length is that between unit vectors; `max_distance` of Infomap and Leiden "
-    "is 1 - cosine, and None is no bound. Seconds are those of the fit at the published setting: after the "
-    "graph, or, marked with a star, from the points on."
+    "Every method of this table is unsupervised; those that are told the number of people say so. On the "
+    "left is the setting that is published for faces, on the right the best of some settings by each score, "
+    "chosen with the labels. Densities take every `max_link` or `min_density` at each setting that is "
+    "counted. Clusters are those of the best F_B; noise is scored as clusters of one sample, and not "
+    "counted. `share` is of the true number of people. A length is that between unit vectors; "
+    "`max_distance` of Infomap and Leiden is 1 - cosine, and None is no bound. Seconds are those of the fit "
+    "at the published setting: after the graph, or, marked with a star, from the points on."
 )
 _SCORED = {"precision", "recall", "f", "n_clusters"}
 
@@ -28,6 +29,7 @@ def lfw_table(records, set, source, n_samples):
     lines = {line["method"]: line for line in records.of(**wanted)}
     rows = [_row(method, lines[method]) for method in (*METHODS, *ROWS) if method in lines]
     parts = [_what(source, lines[GRAPH]), markdown_table(HEADER, rows), NOTE, *_notes(lines)]
+    parts += half_table(records, set, source, n_samples)
     return "\n\n".join(parts) + "\n"
 
 

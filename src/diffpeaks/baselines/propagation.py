@@ -83,22 +83,39 @@ class CDP(GraphClusterer):
 
     def _labels(self, graph: NeighborGraph) -> NDArray[np.int64]:
         check_cosines(graph)
-        nearer_than = 1.0 - self.min_similarity  # a cosine above the threshold
-        rounding = _ROUNDINGS * float(np.finfo(graph.distances.dtype).eps)
-        found, too_large = self._cut(graph, nearer_than, np.ones(graph.n_samples, bool))
-        while too_large.any() and nearer_than > rounding:
-            nearer_than *= 1.0 - self.step
-            smaller, still_too_large = self._cut(graph, nearer_than, too_large)
-            found[too_large] = smaller[too_large]
-            too_large = still_too_large
+        first = 1.0 - self.min_similarity  # a cosine above the threshold
+        found, too_large = bounded_components(graph, graph.distances, first, self.max_size, self.step)
         labels = component_labels(found)
         self.oversized_ = np.unique(labels[too_large])
         return labels
 
-    def _cut(
-        self, graph: NeighborGraph, nearer_than: float, among: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """Components among some samples, and which samples are in too large a one."""
-        nearest_below = np.nextafter(nearer_than, -np.inf)
-        found = components(graph, graph.distances, nearest_below, among)
-        return found, np.bincount(found, minlength=graph.n_samples)[found] > self.max_size
+
+def bounded_components(
+    graph: NeighborGraph, lengths: NDArray[Any], shorter_than: float, max_size: int, step: float
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The first sample of each sample's component along short links, and which are in too large a one.
+
+    `lengths` has a value for each entry of the graph, 1 - similarity. Components that are larger than
+    `max_size` are cut again along links that are shorter by the factor 1 - `step`, until rounding alone
+    would tell their lengths apart.
+    """
+    rounding = _ROUNDINGS * float(np.finfo(lengths.dtype).eps)
+    found, too_large = _components(graph, lengths, shorter_than, max_size, np.ones(graph.n_samples, bool))
+    while too_large.any() and shorter_than > rounding:
+        shorter_than *= 1.0 - step
+        smaller, still_too_large = _components(graph, lengths, shorter_than, max_size, too_large)
+        found[too_large] = smaller[too_large]
+        too_large = still_too_large
+    return found, too_large
+
+
+def _components(
+    graph: NeighborGraph,
+    lengths: NDArray[Any],
+    shorter_than: float,
+    max_size: int,
+    among: NDArray[np.bool_],
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Components among some samples, and which samples are in too large a one."""
+    found = components(graph, lengths, np.nextafter(shorter_than, -np.inf), among)
+    return found, np.bincount(found, minlength=graph.n_samples)[found] > max_size

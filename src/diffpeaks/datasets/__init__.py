@@ -1,5 +1,6 @@
 """Data sets: the paper's tables, files of faces, and generated points."""
 
+from diffpeaks.datasets.checksums import PUBLISHED_MD5
 from diffpeaks.datasets.face_files import load_cdp, load_learn_to_cluster, unit_rows
 from diffpeaks.datasets.faces import make_faces, write_faces
 from diffpeaks.datasets.labeled import LabeledData, load_table
@@ -9,6 +10,7 @@ from diffpeaks.datasets.uci import UCI_NAMES, load_uci
 
 __all__ = [
     "LFW_LIKENESS",
+    "PUBLISHED_MD5",
     "UCI_NAMES",
     "LabeledData",
     "load_cdp",

@@ -12,18 +12,24 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import some_of
 from diffpeaks.datasets._checks import check_integer
+from diffpeaks.datasets.checksums import check_md5
 from diffpeaks.datasets.labeled import LabeledData
 
 _BLOCK = 65_536  # rows that are normalised at once
 
 
-def load_learn_to_cluster(folder: str | os.PathLike[str], name: str, n_features: int = 256) -> LabeledData:
+def load_learn_to_cluster(
+    folder: str | os.PathLike[str], name: str, n_features: int = 256, *, md5: str | None = None
+) -> LabeledData:
     """Points of `features/NAME.bin` and labels of `labels/NAME.meta`, such as MS1M's `part1_test`.
 
     X is the file itself, mapped and read-only, float32 as it is stored: nothing is copied or
-    normalised. The cosine metric needs no unit vectors; `unit_rows` makes them.
+    normalised. The cosine metric needs no unit vectors; `unit_rows` makes them. With `md5` the file of
+    features must have that checksum; `PUBLISHED_MD5` has those that the authors print.
     """
     X = _features(features_path(folder, name), n_features)
+    if md5 is not None:
+        check_md5(features_path(folder, name), md5)
     return LabeledData(X, _labels(labels_path(folder, name), len(X)), name)
 
 
