@@ -41,7 +41,7 @@ ABLATION = {
     "uniform start": {"start_power": 0.0},
     "links along whole rows": {"nearest_share": 1.0, "mutual_share": 1.0},
     "lone samples stay alone": {"join_lone": False},
-    "no length rule": {"link_share": np.inf},
+    "no length rule": {"isolated": "outliers"},
 }
 ABLATION["all of these off"] = {name: value for change in ABLATION.values() for name, value in change.items()}
 # The values that each constant is changed to.
