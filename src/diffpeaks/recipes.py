@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DEFAULT", "PLAIN", "LinkShares", "Recipe", "Settings"]
+__all__ = ["DEFAULT", "FACES", "PLAIN", "LinkShares", "Recipe", "Settings"]
 
 ISOLATED = ("auto", "strangers", "outliers")
 
@@ -124,7 +124,8 @@ class Recipe:
     smooth : bool
         Whether samples are moved towards their neighbours where `smooth="auto"`.
     isolated : {"auto", "strangers", "outliers"}
-        What samples far from all others are; "auto" asks the distances.
+        What samples far from all others are; "auto" asks the distances. These alone decide whether strangers
+        forbid that samples are moved.
     join_lone : bool
         Whether among strangers a sample without links joins the cluster to whose mean it is as near as its
         members are.
@@ -197,6 +198,9 @@ class Recipe:
 
 
 DEFAULT = Recipe()
+# for faces and whatever else comes in many small groups: no link is long, also where no sample is a stranger;
+# whoever is far from all others joins the group that it resembles, or stays alone
+FACES = replace(DEFAULT, isolated="strangers")
 # for a density that is given without a recipe: each sample counts, hills are linked along all neighbours,
 # nothing is moved
 PLAIN = replace(

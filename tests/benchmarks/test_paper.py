@@ -114,7 +114,7 @@ def test_balls_are_the_lists_closed_under_symmetry():
         balls.check_symmetric()
 
 
-@pytest.mark.parametrize("method", [*DENSITIES, "DensityPeaks()", *BASELINES])
+@pytest.mark.parametrize("method", [*DENSITIES, *face_runs.OURS, *BASELINES])
 def test_every_method_finds_the_faces(tmp_path_factory, method):
     work = str(tmp_path_factory.getbasetemp() / "graphs")
     job = {"set": "ms1m", "source": "generated", "n_samples": N_FACES, "method": method}

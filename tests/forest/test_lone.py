@@ -9,7 +9,7 @@ from diffpeaks import DensityPeaks
 from diffpeaks.datasets import make_faces
 from diffpeaks.forest.lone import _best_bound
 from diffpeaks.metrics import bcubed_scores
-from diffpeaks.recipes import DEFAULT
+from diffpeaks.recipes import DEFAULT, FACES
 
 APART = replace(DEFAULT, join_lone=False)
 
@@ -80,6 +80,15 @@ def test_whoever_joined_is_explained_and_kept(faces, tmp_path):
     np.testing.assert_array_equal(model.recut(cut=model.cut_), model.labels_)
     model.save(tmp_path / "faces")
     np.testing.assert_array_equal(DensityPeaks.load(tmp_path / "faces").recut(), model.labels_)
+
+
+def test_the_recipe_for_faces_bounds_links_without_strangers_too():
+    X, y = make_faces(4000, random_state=1)
+    default, faces = DensityPeaks().fit(X), DensityPeaks(recipe=FACES).fit(X)
+    assert default.isolation_.kind == faces.isolation_.by_distances == "outliers"
+    assert default.cut_.max_link == np.inf > faces.cut_.max_link
+    assert faces.smoothing_ is not None  # only those that distances show to be strangers forbid it
+    assert bcubed_scores(y, faces.labels_).precision > bcubed_scores(y, default.labels_).precision
 
 
 def test_without_strangers_nobody_joins():

@@ -13,6 +13,7 @@ from diffpeaks import (
 )
 from diffpeaks.forest.peaks import density_order, peak_forest
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
+from diffpeaks.recipes import DEFAULT, FACES
 from diffpeaks.results.sweeps import link_sweep
 from diffpeaks_paper.definitions import (
     DENSITIES,
@@ -25,13 +26,14 @@ from diffpeaks_paper.face_baselines import BASELINES
 from diffpeaks_paper.faces import ball_graph, load_faces
 
 METHODS = "faces"
+OURS = {"DensityPeaks()": DEFAULT, "DensityPeaks(recipe=FACES)": FACES}
 SENSITIVITIES = "sensitivity"
 _CURVE_POINTS = 200
 
 
 def method_jobs(set, source, n_samples):
-    """One for each density, for the default of the library, and for each baseline."""
-    methods = [*DENSITIES, "DensityPeaks()", *BASELINES]
+    """One for each density, for the library's default and its recipe for faces, and for each baseline."""
+    methods = [*DENSITIES, *OURS, *BASELINES]
     start = {"experiment": METHODS, "set": set, "source": source, "n_samples": n_samples}
     return [{**start, "method": method} for method in methods]
 
@@ -59,8 +61,8 @@ def run(job, folder, work):
             return {**start, "without_limit": str(error)}
         curve = {} if varied else {"curve": _curve(sweep)}
         return {**start, **_best_of_sweep(sweep), **curve}
-    if method == "DensityPeaks()":
-        model = DensityPeaks(random_state=0).fit(faces.X)
+    if method in OURS:
+        model = DensityPeaks(random_state=0, recipe=OURS[method]).fit(faces.X)
         chosen = {name: float(f"{getattr(model.cut_, name):.4g}") for name in ("max_link", "min_prominence")}
         return {**start, **_scored(faces.y, [(chosen, model.labels_)])}
     return {**start, **_scored(faces.y, BASELINES[method](faces))}

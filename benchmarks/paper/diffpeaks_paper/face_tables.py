@@ -24,7 +24,7 @@ PAPER_NOTE = {
     ],
     "ms1m": [],
 }
-ORDER = [*BASELINES, *DENSITIES, "DensityPeaks()"]
+ORDER = [*BASELINES, *DENSITIES, *face_runs.OURS]
 
 
 def face_table(records, set, source, n_samples):

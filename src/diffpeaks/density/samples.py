@@ -131,7 +131,7 @@ def smoothed(
     isolation = isolation_of(points, graph, typical, recipe)
     n_neighbors = int(graph.n_neighbors or 0)
     is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
-    if isinstance(points, GivenGraph) or is_flat or (isolation.are_strangers and not strangers_too):
+    if isinstance(points, GivenGraph) or is_flat or (isolation.forbid_moving and not strangers_too):
         return Smoothed(distinct, isolation, None)
     table, reach = np.ascontiguousarray(points.space.points), graph.reach
     smoothing = Smoothing(
@@ -199,6 +199,8 @@ class Isolation:
         What a link must stay below: among strangers a share of the distance of random pairs.
     is_given : bool
         Whether the recipe says what they are, and not the distances.
+    by_distances : str
+        The kind that the distances alone tell.
     """
 
     kind: str
@@ -207,10 +209,16 @@ class Isolation:
     peak_to_valley: float = 0.0
     max_link: float = np.inf
     is_given: bool = False
+    by_distances: str = "none"
 
     @property
     def are_strangers(self) -> bool:
         return self.kind == "strangers"
+
+    @property
+    def forbid_moving(self) -> bool:
+        """Whether the distances show strangers, who would be moved into clusters."""
+        return self.are_strangers and self.by_distances == "strangers"
 
     def __str__(self) -> str:
         if self.is_given:
@@ -247,7 +255,8 @@ def isolation_of(
     found = isolation_by(ratio ** (1 / points.distance_power), recipe)
     kind = found.kind if recipe.isolated == "auto" else recipe.isolated
     max_link = recipe.link_share**points.distance_power * typical if kind == "strangers" else np.inf
-    return replace(found, kind=kind, max_link=max_link, is_given=recipe.isolated != "auto")
+    given = recipe.isolated != "auto"
+    return replace(found, kind=kind, max_link=max_link, is_given=given, by_distances=found.kind)
 
 
 def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isolation:

@@ -45,7 +45,7 @@ from diffpeaks.recipes import LinkShares, Recipe, Settings
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.landscape import Landscape
 
-MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 4)
+MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 5)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
 _RECORDS = (
     *(ApproximateSearch, Clustering, Cut, DistinctSamples, Isolation, Landscape, NeighborGraph),
