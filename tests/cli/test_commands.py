@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from clouds import general_position
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
@@ -158,6 +159,17 @@ def test_info_is_the_plan(folder, capsys):
     assert found["search"] == fitted.graph_.search
     assert main(["info", "points.bin", "--width", "4"]) == 0
     assert "predicted for the search of neighbours alone" in capsys.readouterr().out
+
+
+def test_info_tells_what_a_device_has(folder, capsys, monkeypatch):
+    assert main(["info", "points.bin", "--width", "4", "--device", "gpu"]) == 2
+    assert "device='gpu' is unknown to torch" in capsys.readouterr().err
+    monkeypatch.setattr("diffpeaks.cli.info.opened", lambda name: torch.device("cpu"))
+    monkeypatch.setattr("diffpeaks.cli.info.free_bytes", lambda device: 3 << 30)
+    assert main(["info", "points.bin", "--width", "4", "--device", "cuda"]) == 0
+    told = capsys.readouterr().out
+    assert "search     gpu" in told
+    assert "points included; 3.0 GiB are free on cuda" in told
 
 
 def test_info_says_where_it_cannot_predict(folder, capsys):

@@ -1,7 +1,9 @@
 """What a graph costs is predicted, and a limit on memory is kept."""
 
+import json
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import processes
@@ -163,3 +165,20 @@ def test_bad_plans_are_refused():
         plan(10, 3, 2, dtype=np.int32)
     with pytest.raises(ValueError, match="metric='canberra' must be one of"):
         plan(10, 3, 2, metric="canberra")
+
+
+def test_what_a_device_needs_is_more_than_it_was_seen_to_take():
+    """The runs on cards in `benchmarks/results/gpu.jsonl` took that much beside the points."""
+    results = Path(__file__).parents[2] / "benchmarks" / "results" / "gpu.jsonl"
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    ours = [line for line in lines if line["system"] == "diffpeaks"]
+    assert len(ours) >= 2
+    for line in ours:
+        planned = plan(line["n"], line["d"], line["k"], device="cuda")
+        assert planned.search == "gpu"
+        taken = line["n"] * line["d"] * 4 + line["bytes beside points"]
+        assert taken <= planned.device_bytes <= 3 * taken
+
+
+def test_the_host_takes_nothing_of_a_device():
+    assert plan(1000, 20, 10).device_bytes == plan(1000, 20, 10, device="cpu").device_bytes == 0

@@ -14,6 +14,7 @@ from diffpeaks.cli.inputs import add_inputs, samples_of
 from diffpeaks.cli.parameters import add_parameters, estimator_of
 from diffpeaks.cli.summary import add_json, size, tell
 from diffpeaks.neighbors.euclidean import METRICS
+from diffpeaks.neighbors.gpu.devices import device_of, free_bytes, opened
 from diffpeaks.neighbors.memory.plan import plan
 from diffpeaks.recipes import DEFAULT
 
@@ -23,17 +24,19 @@ _MOST_GRAPHS = 3  # the peak of memory beside the points in whole fits, in sizes
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_json(parser)
-    add_parameters(parser, ("n_neighbors", "metric", "n_jobs"))
+    add_parameters(parser, ("n_neighbors", "metric", "n_jobs", "device"))
 
 
 def run(given: argparse.Namespace) -> None:
     model = estimator_of(given)
     X = samples_of(given, model.metric).X
-    summary = {"inputs": given.inputs, **cost(X, model.n_neighbors, model.metric, model.n_jobs)}
+    summary = {"inputs": given.inputs, **cost(X, model.n_neighbors, model.metric, model.n_jobs, model.device)}
     tell(summary, _lines(summary), given.json, sys.stdout)
 
 
-def cost(X: Any, n_neighbors: int | str, metric: str, n_jobs: int | None) -> dict[str, Any]:
+def cost(
+    X: Any, n_neighbors: int | str, metric: str, n_jobs: int | None, device: str | None = None
+) -> dict[str, Any]:
     """The size of the points, and what their neighbours cost where that can be predicted."""
     n_samples, n_features = X.shape
     if n_neighbors == "auto":
@@ -48,8 +51,11 @@ def cost(X: Any, n_neighbors: int | str, metric: str, n_jobs: int | None) -> dic
     }
     if sp.issparse(X) or metric not in METRICS:
         return {**found, "predicted": False}
-    predicted = plan(n_samples, n_features, int(n_neighbors), X.dtype, n_jobs, metric)
-    return {**found, "predicted": True, **asdict(predicted)}
+    predicted = plan(n_samples, n_features, int(n_neighbors), X.dtype, n_jobs, metric, device)
+    found = {**found, "predicted": True, **asdict(predicted)}
+    if device_of(X, device) is None:
+        return found
+    return {**found, "device": device, "device_free_bytes": free_bytes(opened(str(device)))}
 
 
 def _lines(summary: dict[str, Any]) -> Iterator[str]:
@@ -62,6 +68,9 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"search     {summary['search']}"
     graph = size(summary["graph_bytes"])
     yield f"memory     {size(summary['peak_bytes'])} beside the points, {graph} of it the graph"
+    if "device" in summary:
+        there = f"{size(summary['device_free_bytes'])} are free on {summary['device']}"
+        yield f"device     {size(summary['device_bytes'])} at most, points included; {there}"
     yield f"time       {summary['time']} (a coarse class, from the size alone)"
     yield "           predicted for the search of neighbours alone; density and cut, which follow, have"
     yield f"           taken up to {_MOST_GRAPHS} times the graph where it was measured"

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import torch
 
 HOST = "cpu"
+WORKSPACE = 1 << 31  # bytes that comparing takes, at most
+FEW_FEATURES = 8  # up to there differences are cheap, and products lose small ones
 
 
 def is_tensor(X: Any) -> bool:
@@ -90,3 +92,11 @@ def free_bytes(device: torch.device) -> int:
 def has_triton() -> bool:
     """Whether kernels of our own can be compiled; torch brings Triton along on Linux."""
     return importlib.util.find_spec("triton") is not None
+
+
+def device_bytes(n_samples: int, n_features: int, n_neighbors: int, itemsize: int) -> int:
+    """What an exact search takes of a device, points and lists included, at most."""
+    points, lists = n_samples * n_features * itemsize, n_samples * n_neighbors * (4 + itemsize)
+    # in half floats and, for the few rows that need them, in floats; or once more as they are
+    compared = points if n_features <= FEW_FEATURES else n_samples * (n_features + 8) * 6
+    return points + lists + compared + 64 * n_samples + WORKSPACE

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from diffpeaks.neighbors.contract import Measure
-from diffpeaks.neighbors.gpu.devices import free_bytes, has_triton
+from diffpeaks.neighbors.gpu.devices import FEW_FEATURES, WORKSPACE, free_bytes, has_triton
 from diffpeaks.neighbors.gpu.distances import measured, squared_distances
 from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, ProductTable, Proposed
 from diffpeaks.progress import stage
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 _GROUP = 64  # columns of which the best is looked at first
 _COLUMNS = 8 * _GROUP  # tables are as wide as a multiple of that: products are slow otherwise
 _SPARE = 32  # points that are proposed beyond those that are asked for
-_FEW_FEATURES = 8  # up to there differences are cheap, and products lose small ones
 _SAMPLE = 256  # queries that tell with which rung to begin
 _MOST_UNCERTAIN = 0.1  # of them: beyond, the next rung is the better beginning
-_WORKSPACE = 1 << 31  # bytes, at most
 _PAIR_BYTES = 16 * 8 * 4  # lanes of a pair in double, and what they are made of
 
 
@@ -64,7 +62,7 @@ class DevicePoints:
         self._points = self.tensor(points)
         self._tables: dict[str, ProductTable | DifferenceTable] = {}
         self._marks: MarkingTable | None = None
-        self._workspace = workspace or min(_WORKSPACE, free_bytes(device) // 4)
+        self._workspace = workspace or min(WORKSPACE, free_bytes(device) // 4)
 
     def tensor(self, rows: NDArray[Any] | torch.Tensor) -> torch.Tensor:
         """Rows on the device."""
@@ -111,7 +109,7 @@ class DevicePoints:
 
         Each block is the number of points for each query, the points, and their distances.
         """
-        table = "differences" if self._points.shape[1] <= _FEW_FEATURES else "floats"
+        table = "differences" if self._points.shape[1] <= FEW_FEATURES else "floats"
         reach = torch.zeros(self._n_columns, dtype=torch.float64, device=self._device)
         reach[: len(squares)] = self.tensor(squares)
         for rows in np.split(queries, range(step := self._n_queries(Rung(table), 0), len(queries), step)):
@@ -135,7 +133,7 @@ class DevicePoints:
 
     def _tables_for(self, n_nearest: int) -> list[str]:
         """The cheapest first."""
-        if self._points.shape[1] <= _FEW_FEATURES:
+        if self._points.shape[1] <= FEW_FEATURES:
             return ["differences"]
         if self._device.type == "cpu":
             return ["floats"]  # a processor has no fast products of halves

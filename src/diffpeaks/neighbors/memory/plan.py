@@ -10,12 +10,14 @@ import numpy as np
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, n_threads
 from diffpeaks._native import cpu_kernel
 from diffpeaks.neighbors.euclidean import METRICS
+from diffpeaks.neighbors.gpu.devices import device_bytes, device_of
 from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
 from diffpeaks.neighbors.points import AFFORDABLE
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, bytes_for_tree
 
 # Multiplications in a second on one thread, with all that goes with them; classes of time are coarse.
 _PRODUCTS = {"amx": 2e11, "avx512bf16": 7e10, "avx512": 4e10, "avx2": 4e10, "portable": 7e9}
+_GPU_PRODUCTS = 1e14  # on a card of 2023 (benchmarks/gpu); others are slower by up to ten times
 _TREE_VISITS = 2e7  # distances in a second on one thread
 _TIMES = ((1, "under a second"), (60, "seconds"), (3600, "minutes"), (np.inf, "hours"))
 
@@ -27,20 +29,23 @@ class Plan:
     Attributes
     ----------
     search : str
-        What "auto" would choose: "tree", "cells" or "approximate". With 5 to 32 features the points
-        themselves decide, and this is the likely choice.
+        What "auto" would choose: "tree", "cells" or "approximate"; "gpu" on a device. With 5 to 32 features
+        the points themselves decide, and this is the likely choice.
     graph_bytes : int
         The size of the graph.
     peak_bytes : int
         Memory that is needed at most beside the points, the graph included.
     time : str
         "under a second", "seconds", "minutes" or "hours".
+    device_bytes : int
+        Memory of the device that is needed at most, points and lists included; 0 on the host.
     """
 
     search: str
     graph_bytes: int
     peak_bytes: int
     time: str
+    device_bytes: int = 0
 
 
 def plan(
@@ -50,6 +55,7 @@ def plan(
     dtype: Any = np.float32,
     n_jobs: int | None = None,
     metric: str = "euclidean",
+    device: Any = None,
 ) -> Plan:
     """What a graph of nearest neighbours costs, without building it.
 
@@ -63,6 +69,8 @@ def plan(
         Threads, each of which takes memory; None means all cores.
     metric : {"euclidean", "l2", "sqeuclidean", "cosine", "inner_product"}
         Cosine takes a copy of the points.
+    device : str or torch.device, optional
+        As in `neighbor_graph`; it need not be there.
 
     Examples
     --------
@@ -82,7 +90,11 @@ def plan(
         raise ValueError(f"metric={metric!r} must be one of {list(METRICS)}, for which memory is predicted")
     copied = n_samples * n_features * dtype.itemsize if metric == "cosine" else 0
     graph = n_samples * (n_neighbors * (4 + dtype.itemsize) + 8)
-    exact = float(n_samples) ** 2 * n_features <= AFFORDABLE
+    n_products = float(n_samples) ** 2 * n_features
+    if device_of(None, device) is not None:
+        on_device = device_bytes(n_samples, n_features, n_neighbors, dtype.itemsize)
+        return Plan("gpu", graph, 2 * graph + copied, _time(n_products / _GPU_PRODUCTS), on_device)
+    exact = n_products <= AFFORDABLE
     cells = bytes_for_cells(n_samples, n_features, n_neighbors, dtype, threads, approximate=not exact)
     tree = bytes_for_tree(n_samples, n_features, dtype)
     if n_features <= FEW_FEATURES:
