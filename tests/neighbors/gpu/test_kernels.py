@@ -17,6 +17,7 @@ torch.cuda.get_device_properties = lambda device: SimpleNamespace(multi_processo
 from diffpeaks.neighbors.contract import Measure
 from diffpeaks.neighbors.gpu.distances import squared_distances
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
+from diffpeaks.neighbors.gpu.marks import sample_rank
 
 N_POINTS, N_NEAREST = 5000, 4
 
@@ -45,6 +46,10 @@ def check(n_features, dtype, unit):
     assert again.certain.all() and (again.indices == nearest).all()
 
 
+for n_wanted in (2, 80, 20_000):  # too few of them in the sample: hardly ever
+    drawn = np.random.default_rng(0).poisson(n_wanted / 16, 100_000)
+    assert np.mean(drawn >= sample_rank(n_wanted)) <= 0.0075
+    assert np.mean(drawn >= sample_rank(n_wanted) - 1) >= 0.005
 check(20, np.float32, False)
 check(37, np.float64, True)
 check(70, np.float32, True)

@@ -6,6 +6,7 @@ import math
 
 import torch
 import triton
+from scipy.special import pdtrik
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from diffpeaks.neighbors.gpu import kernels
@@ -30,16 +31,9 @@ _FARTHER = 1 + 1e-6  # times a squared distance, than which another may be round
 def sample_rank(n_nearest: int) -> int:
     """The smallest rank in the sample such that hardly ever fewer than `n_nearest` of all are marked.
 
-    With a threshold at rank r of a sample, the number of marked points is about the share of the sample times
-    a gamma variable of shape r.
+    Of these, about a Poisson number are in the sample, and the rank must be above it.
     """
-    mean = n_nearest / _EVERY
-    rank, term, below = 0, math.exp(-mean), 0.0
-    while below < 1 - _RISK:
-        below += term
-        rank += 1
-        term *= mean / rank
-    return rank
+    return math.ceil(pdtrik(1 - _RISK, n_nearest / _EVERY)) + 1
 
 
 class MarkingTable:
