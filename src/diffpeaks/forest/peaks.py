@@ -55,6 +55,10 @@ class PeakForest:
         roots = np.flatnonzero(self.parent == NO_POINT)
         return roots[np.argsort(self.rank[roots])]
 
+    def within(self, max_link: float) -> PeakForest:
+        """Hills along those links that are shorter; their saddles are not known."""
+        return linked_forest(DenserLinks(self.parent, self.delta).shorter_than(max_link), self.rank)
+
 
 class DenserLinks(NamedTuple):
     """Each sample's nearest denser neighbour and the distance to it; NO_POINT and infinity without one."""
@@ -82,9 +86,16 @@ def peak_forest(
     Edges of length `max_link` or more are no edges. Parents are looked for in a sample's own row;
     saddles along edges in both directions.
     """
-    rank = rank_of(density_order(density) if order is None else order)
-    forest = linked_forest(denser_neighbors(graph, rank, n_threads).shorter_than(max_link), rank)
+    order = density_order(density) if order is None else order
+    forest = linked_along(graph, order, n_threads)
+    forest = forest if max_link == np.inf else forest.within(max_link)
     return flooded(forest, graph, density, max_link, n_threads)
+
+
+def linked_along(graph: NeighborGraph, order: NDArray[np.int32], n_threads: int = 1) -> PeakForest:
+    """Hills along the links to the nearest denser samples of each row; no saddles."""
+    rank = rank_of(order)
+    return linked_forest(denser_neighbors(graph, rank, n_threads), rank)
 
 
 def linked_forest(links: DenserLinks, rank: NDArray[np.int32]) -> PeakForest:

@@ -90,8 +90,8 @@ class Search(Protocol):
       where these differ from those in the other direction.
     - A query that is one of the points finds itself like any other point. Putting it first in its
       own row is the graph builder's work, not the search's.
-    - A search that is not `exact` has a `recall`: the share of nearest neighbours of the points themselves
-      that `nearest` finds, and half the width of its 95% interval; `way` says how it found them.
+    - `told` says how `nearest` finds that many neighbours of the points themselves, which share of them it
+      finds, and half the width of the 95% interval of that.
     - `moved` is the same search of the same points after they were moved a little; it finds what a search
       from nothing finds, or as large a share, and may start from what this one knows.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
@@ -99,7 +99,6 @@ class Search(Protocol):
     """
 
     name: str
-    exact: bool
     space: Space
 
     def __init__(self, space: Space, n_threads: int) -> None: ...
@@ -110,9 +109,7 @@ class Search(Protocol):
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> RaggedRows: ...
 
-    def recall(self, n_neighbors: int) -> tuple[float, float]: ...
-
-    def way(self, n_neighbors: int) -> str: ...
+    def told(self, n_neighbors: int) -> tuple[str, float, float]: ...
 
     def moved(self, space: Space) -> Search: ...
 
@@ -120,14 +117,10 @@ class Search(Protocol):
 class ExactSearch:
     """What searches share that find every neighbour."""
 
-    exact = True
     name: str
 
-    def recall(self, n_neighbors: int) -> tuple[float, float]:
-        return 1.0, 0.0
-
-    def way(self, n_neighbors: int) -> str:
-        return self.name
+    def told(self, n_neighbors: int) -> tuple[str, float, float]:
+        return self.name, 1.0, 0.0
 
 
 def like(points: Any, X: Any) -> Any:

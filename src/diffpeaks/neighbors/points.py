@@ -85,7 +85,7 @@ class PointSet:
             complete = float(radius)
         # balls are exact, and so are the rows that go on beyond them, as is the nearest of all
         approximated = int(n_neighbors or 0) if radius is None else 1
-        way, (recall, recall_error) = self.search.way(approximated), self.search.recall(approximated)
+        told = self.search.told(approximated)
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         if radius is not None and lost >= 0:
             raise ValueError(
@@ -93,7 +93,7 @@ class PointSet:
                 "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
             )
         held = n_neighbors or int(np.diff(rows.indptr).min())
-        found = *rows, held, complete, way, recall, recall_error
+        found = *rows, held, complete, *told
         if self.space.measure is not None:
             return NeighborGraph.of_valid(*found)
         for values in rows:

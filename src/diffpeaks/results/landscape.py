@@ -16,15 +16,12 @@ from diffpeaks.density.walk import Walk
 from diffpeaks.forest.flow import HillFlow
 from diffpeaks.forest.lone import with_lone_joined
 from diffpeaks.forest.peaks import (
-    DenserLinks,
     PeakForest,
     complete_forest,
-    denser_neighbors,
     density_order,
     flooded,
     hill_links,
-    linked_forest,
-    rank_of,
+    linked_along,
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
@@ -157,7 +154,7 @@ class Landscape:
         if max_link == np.inf:
             return self._forest_of_all_links
         with stage("hills"):
-            return self._flooded(self._linked_within(max_link), self.links, max_link)
+            return self._flooded(self._linked_by_all.within(max_link), self.links, max_link)
 
     # what most cuts begin with is kept
     @cached_property
@@ -168,18 +165,17 @@ class Landscape:
     @cached_property
     def automatic_forest(self) -> PeakForest:
         """The forest of the automatic cut; among strangers samples join clusters that they resemble."""
-        forest, points = self._made(self.automatic_cut), self.seen_points
-        if isinstance(points, GivenGraph) or not points.can_move or not self._joins_lone:
+        forest = self._made(self.automatic_cut)
+        if not (self.isolation.are_strangers and self.recipe.join_lone):
+            return forest
+        points = self.seen_points
+        if isinstance(points, GivenGraph) or not points.can_move:
             return forest
         with stage("lone samples"):
             peaks = self.peaks(forest, self.automatic_cut)
             typical = points.typical_distance(self.seed) ** (1 / points.distance_power)
             length = common_length(points.space.points, typical)
             return with_lone_joined(forest, peaks, points, length)
-
-    @property
-    def _joins_lone(self) -> bool:
-        return self.isolation.are_strangers and self.recipe.join_lone
 
     def keep_flow(self) -> None:
         """Keep what flows between hills: who looks at one longest link after the other waits for less."""
@@ -190,7 +186,7 @@ class Landscape:
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
         with stage("hills"):
-            flow, forest = self._flow, self._linked_within(cut.max_link)
+            flow, forest = self._flow, self._linked_by_all.within(cut.max_link)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
@@ -206,13 +202,8 @@ class Landscape:
     def _linked_by_all(self) -> PeakForest:
         return self._linked(self.links)
 
-    def _linked_within(self, max_link: float) -> PeakForest:
-        forest = self._linked_by_all
-        return linked_forest(DenserLinks(forest.parent, forest.delta).shorter_than(max_link), forest.rank)
-
     def _linked(self, graph: NeighborGraph) -> PeakForest:
-        rank = rank_of(self.order)
-        return linked_forest(denser_neighbors(graph, rank, self.n_threads), rank)
+        return linked_along(graph, self.order, self.n_threads)
 
     def _flooded(self, forest: PeakForest, graph: NeighborGraph, max_link: float = np.inf) -> PeakForest:
         return flooded(forest, graph, self.density, max_link, self.n_threads)

@@ -55,7 +55,6 @@ class ApproximateCellSearch(CellSearch):
     """Finds the stated share of the neighbours of all points, and is exact in all else."""
 
     name = "approximate"
-    exact = False
 
     def __init__(self, space: Space, n_threads: int, recall: float) -> None:
         super().__init__(space, n_threads)
@@ -125,14 +124,11 @@ class ApproximateCellSearch(CellSearch):
                 calibrated = CalibratedJoin(join, truth.placed_in(join), self.target, n_nearest, earlier)
         return calibrated
 
-    def recall(self, n_neighbors: int) -> tuple[float, float]:
+    def told(self, n_neighbors: int) -> tuple[str, float, float]:
         calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
-        return (1.0, 0.0) if calibrated is None else (calibrated.recall, calibrated.recall_error)
-
-    def way(self, n_neighbors: int) -> str:
-        """How the neighbours were found: by a rule, or exactly where no rule is cheaper."""
-        calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
-        return CellSearch.name if calibrated is None else f"{self.name}: {calibrated}"
+        if calibrated is None:
+            return CellSearch.name, 1.0, 0.0
+        return f"{self.name}: {calibrated}", calibrated.recall, calibrated.recall_error
 
 
 def _complete(rows: RaggedRows, join: CellJoin, n_nearest: int) -> None:

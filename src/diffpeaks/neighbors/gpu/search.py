@@ -23,8 +23,6 @@ from diffpeaks.progress import stage
 class GpuSearch(ExactSearch):
     """Exact, on a device of torch: holds the contract for dense Euclidean and cosine spaces."""
 
-    name = "gpu"
-
     def __init__(
         self, space: Space, n_threads: int, device: torch.device, workspace: int | None = None
     ) -> None:
@@ -34,6 +32,7 @@ class GpuSearch(ExactSearch):
                 f"device='{device}' needs dense points and a Euclidean, cosine or inner product metric; "
                 "use device=None"
             )
+        self.name = f"gpu: {device}"
         self.space, self.n_threads, self.device, self._workspace = space, n_threads, device, workspace
         self._duplicates = space.duplicates(n_threads)
 
@@ -43,9 +42,6 @@ class GpuSearch(ExactSearch):
 
     def moved(self, space: Space) -> GpuSearch:
         return GpuSearch(space, self.n_threads, self.device, self._workspace)
-
-    def way(self, n_neighbors: int) -> str:
-        return f"{self.name}: {self.device}"
 
     @cached_property
     def _points(self) -> DevicePoints:
