@@ -27,6 +27,7 @@ CONSTANTS = {
     "diffpeaks.datasets.PUBLISHED_MD5": "Checksums of the files of MS1M, as their authors print them.",
     "diffpeaks.datasets.UCI_NAMES": "The names that `load_uci` takes.",
     "diffpeaks.recipes.DEFAULT": "The recipe of the default density.",
+    "diffpeaks.recipes.FACES": "The recipe for faces, and whatever else comes in many small groups.",
     "diffpeaks.recipes.PLAIN": "The recipe for a density that is given.",
 }
 # what methods and attributes give back

@@ -17,7 +17,7 @@ APART = replace(DEFAULT, join_lone=False)
 @pytest.fixture(scope="module")
 def faces():
     """Many people seen once, and poor photographs of those seen often."""
-    X, y = make_faces(2000, singleton_share=0.3, random_state=0)
+    X, y = make_faces(2500, 900, singleton_share=0.3, random_state=0)
     return X, y
 
 
@@ -89,6 +89,26 @@ def test_the_recipe_for_faces_bounds_links_without_strangers_too():
     assert default.cut_.max_link == np.inf > faces.cut_.max_link
     assert faces.smoothing_ is not None  # only those that distances show to be strangers forbid it
     assert bcubed_scores(y, faces.labels_).precision > bcubed_scores(y, default.labels_).precision
+
+
+def test_copies_are_weights(faces):
+    X, _ = faces
+    apart, model = DensityPeaks(recipe=APART).fit(X), DensityPeaks().fit(X)
+    joined = np.flatnonzero(np.bincount(apart.labels_)[apart.labels_] == 1)
+    joined = joined[np.bincount(model.labels_)[model.labels_[joined]] > 1]
+    again = np.concatenate([joined, np.flatnonzero(np.bincount(model.labels_)[model.labels_] > 5)[:200]])
+    copies = DensityPeaks().fit(np.vstack([X, X[again]]))
+    weights = DensityPeaks().fit(X, sample_weight=1.0 + np.isin(np.arange(len(X)), again))
+    assert same_partition(copies.labels_[: len(X)], weights.labels_)
+    np.testing.assert_array_equal(copies.labels_[len(X) :], copies.labels_[again])
+
+
+@pytest.mark.parametrize(("n_samples", "share", "seed"), [(500, 0.8, 0), (300, 0.5, 2), (1000, 0.6, 1)])
+def test_few_clusters_tell_nothing_about_strangers(n_samples, share, seed):
+    X, _ = make_faces(n_samples, singleton_share=share, random_state=seed)
+    model, apart = DensityPeaks().fit(X), DensityPeaks(recipe=APART).fit(X)
+    assert model.isolation_.are_strangers
+    np.testing.assert_array_equal(model.labels_, apart.labels_)
 
 
 def test_without_strangers_nobody_joins():

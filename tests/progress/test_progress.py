@@ -68,7 +68,7 @@ IN_MANY_DIMENSIONS = [*UNMOVED[2:-1], "flow", "labels"]
         (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], *MOVED, "cells", *IN_MANY_DIMENSIONS]),
         (DensityPeaks(smooth=False), WIDE[:3000], [*BY_DEFAULT[:2], "cells", *IN_MANY_DIMENSIONS]),
         (
-            DensityPeaks(search=ApproximateSearch(0.9), smooth=False),
+            DensityPeaks(search=ApproximateSearch(0.5), smooth=False),
             WIDE,
             [*BY_DEFAULT[:2], "cells", "calibration", *IN_MANY_DIMENSIONS],
         ),

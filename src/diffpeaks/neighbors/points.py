@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,10 @@ class PointSet:
         self.n_jobs, self.n_threads = choice.n_jobs, choice.n_threads
         self.can_move = space.can_join
         self.distance_power = 2 if space.measure is not None and space.measure.squared else 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy in a file is on the host: a device may not be there."""
+        return {**self.__dict__, "_choice": replace(self._choice, device=None)}
 
     def restricted(self, which: NDArray[Any]) -> PointSet:
         """Some of the points, searched in the way that was asked for."""

@@ -168,14 +168,14 @@ class Landscape:
         forest = self._made(self.automatic_cut)
         if not (self.isolation.are_strangers and self.recipe.join_lone):
             return forest
-        points = self.seen_points
+        points = self.distinct.points
         if isinstance(points, GivenGraph) or not points.can_move:
             return forest
         with stage("lone samples"):
             peaks = self.peaks(forest, self.automatic_cut)
             typical = points.typical_distance(self.seed) ** (1 / points.distance_power)
             length = common_length(points.space.points, typical)
-            return with_lone_joined(forest, peaks, points, length)
+            return with_lone_joined(forest, peaks, self.distinct, length)
 
     def keep_flow(self) -> None:
         """Keep what flows between hills: who looks at one longest link after the other waits for less."""

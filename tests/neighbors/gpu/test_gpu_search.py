@@ -76,6 +76,17 @@ def test_balls_are_those_of_an_exact_search(name):
         assert_same_graph(neighbor_graph(X, n_neighbors, radius, device="cuda"), expected)
 
 
+@pytest.mark.parametrize("n_features", [3, 8, 20])
+@pytest.mark.parametrize("scale", [1e-30, 3e-23, 1e20, 1e30])
+def test_squares_that_leave_the_range_of_floats(scale, n_features):
+    X = (scale * np.random.default_rng(0).normal(size=(512, n_features))).astype(np.float32)
+    X[0] *= 1e3
+    radius = float(np.median(neighbor_graph(X, 8).reach))
+    assert_same_graph(neighbor_graph(X, 5, device="cuda"), neighbor_graph(X, 5, search="exact"))
+    expected = neighbor_graph(X, radius=radius, search="exact")
+    assert_same_graph(neighbor_graph(X, radius=radius, device="cuda"), expected)
+
+
 @given(case=clouds_and_k(), radius=radii)
 def test_small_sets(case, radius):
     X, k = case
@@ -131,7 +142,7 @@ def test_the_best_columns_come_by_groups_as_they_do_at_once(monkeypatch):
 
 def test_new_samples_are_searched_likewise():
     X, queries = clumps(1000, 20), clumps(300, 20, seed=1)
-    queries[5] = 1e9
+    queries[5], queries[6] = 1e9, 1e20
     on_host, there = searchable(X, search="exact"), searchable(X, device="cuda")
     for found, expected in (
         (there.nearest_to(queries, 9), on_host.nearest_to(queries, 9)),
@@ -167,13 +178,19 @@ def test_a_fit_is_the_same(model):
     np.testing.assert_array_equal(tensors.density_, expected)
 
 
-def test_a_file_of_a_fit_on_a_device_searches_on_the_host(tmp_path):
+@pytest.mark.parametrize("n_copies", [0, 3])
+def test_a_file_of_a_fit_on_a_device_searches_on_the_host(monkeypatch, tmp_path, n_copies):
     X, new = clumps(900, 20), clumps(50, 20, seed=1)
+    X = np.vstack([X, X[:n_copies]])
     model = DensityPeaks(device="cuda").fit(X)
+    expected, recut = model.predict(new), model.recut(n_clusters=3)
     model.save(tmp_path / "model")
-    for loaded in (DensityPeaks.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+    pickled = pickle.dumps(model)
+    monkeypatch.setattr(points_module, "opened", lambda name: pytest.fail("there is no device"))
+    for loaded in (DensityPeaks.load(tmp_path / "model"), pickle.loads(pickled)):
         assert loaded._landscape.points.search.name == "cells"
-        np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+        np.testing.assert_array_equal(loaded.predict(new), expected)
+        np.testing.assert_array_equal(loaded.recut(n_clusters=3), recut)
 
 
 @pytest.mark.parametrize(
@@ -198,6 +215,17 @@ def test_sparse_points_are_refused():
 def test_a_tensor_of_another_dtype_is_refused(dtype):
     with refuses("give one of torch.float32 or torch.float64"):
         neighbor_graph(torch.ones((5, 2), dtype=dtype), 2)
+
+
+@pytest.mark.parametrize("X", [torch.eye(4).to_sparse(), torch.empty((4, 4), device="meta")])
+def test_a_tensor_without_dense_values_is_refused(X):
+    with refuses("X is a tensor of|give a dense one that has values"):
+        neighbor_graph(X, 2, device="cpu")
+
+
+def test_a_limit_that_cannot_be_kept_is_refused():
+    with refuses("memory_limit=1000 is below the|bytes that comparing one sample takes|give at least that"):
+        neighbor_graph(clumps(900, 20), 5, device="cuda", memory_limit=1000)
 
 
 @pytest.mark.parametrize("ball", [{"n_neighbors": 5}, {"radius": 1.0}])
@@ -243,9 +271,16 @@ class TestDevices:
         with refuses("device='cuda' cannot be used: torch"):
             DensityPeaks(device="cuda").fit(np.eye(4))
 
-    def test_an_unknown_name(self):
-        with refuses("device='gpu' is unknown to torch; use 'cuda'"):
-            neighbor_graph(np.eye(4), 2, device="gpu")
+    @pytest.mark.parametrize("name", ["gpu", " cuda", "meta", "xpu", "mps", "hpu"])
+    def test_other_names(self, name):
+        with refuses(f"device={name!r}|use 'cuda', 'cuda:1', or None"):
+            neighbor_graph(np.eye(4), 2, device=name)
 
-    def test_the_host_is_the_compiled_core(self):
-        assert neighbor_graph(np.eye(4), 2, device="cpu").search == "tree"
+    @pytest.mark.parametrize("value", [3, True, b"cuda"])
+    def test_no_names(self, value):
+        with refuses(f"device={value!r} must be a name such as 'cuda'"):
+            neighbor_graph(np.eye(4), 2, device=value)
+
+    @pytest.mark.parametrize("name", ["cpu", "cpu:0", torch.device("cpu")])
+    def test_the_host_is_the_compiled_core(self, name):
+        assert neighbor_graph(np.eye(4), 2, device=name).search == "tree"

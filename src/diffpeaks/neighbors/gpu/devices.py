@@ -26,7 +26,11 @@ def device_of(X: Any, asked: Any) -> str | None:
     """The name of the device to search on: what is asked for, or where a tensor lies; None for the host."""
     if asked is None:
         asked = X.device if is_tensor(X) else HOST
-    return None if str(asked) == HOST else str(asked)
+    if not isinstance(asked, str) and type(asked).__module__ != "torch":
+        raise TypeError(
+            f"device={asked!r} must be a name such as 'cuda' or 'cuda:1', a torch.device, or None"
+        )
+    return None if str(asked).partition(":")[0] == HOST else str(asked)
 
 
 def on_host(X: Any) -> Any:
@@ -35,6 +39,8 @@ def on_host(X: Any) -> Any:
         return X
     if not X.dtype.is_floating_point or X.dtype.itemsize < 4:
         raise TypeError(f"X is a tensor of {X.dtype}; give one of torch.float32 or torch.float64")
+    if X.device.type == "meta" or "strided" not in str(X.layout):
+        raise TypeError(f"X is a tensor of {X.layout} on {X.device}; give a dense one that has values")
     return X.detach().cpu().numpy()
 
 
@@ -50,12 +56,14 @@ def opened(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError as error:
         raise ValueError(f"device={name!r} is unknown to torch; use 'cuda', 'cuda:1', or None") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
+    if device.type != "cuda":
+        raise ValueError(f"device={name!r} is not supported; use 'cuda', 'cuda:1', or None for the host")
+    if not torch.cuda.is_available():
         why = "torch sees no GPU; check `nvidia-smi`"
         if torch.version.cuda is None:
             why = f"torch {torch.__version__} is built without CUDA; install a build with it"
         raise ValueError(f"device={name!r} cannot be used: {why}, or use device=None")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+    if (device.index or 0) >= torch.cuda.device_count():
         raise ValueError(f"device={name!r} is not there: torch sees {torch.cuda.device_count()} GPUs")
     try:
         torch.zeros(1, device=device)
@@ -97,6 +105,6 @@ def has_triton() -> bool:
 def device_bytes(n_samples: int, n_features: int, n_neighbors: int, itemsize: int) -> int:
     """What an exact search takes of a device, points and lists included, at most."""
     points, lists = n_samples * n_features * itemsize, n_samples * n_neighbors * (4 + itemsize)
-    # in half floats and, for the few rows that need them, in floats; or once more as they are
-    compared = points if n_features <= FEW_FEATURES else n_samples * (n_features + 8) * 6
+    # in half floats and, for the few rows that need them, in floats; few features in double
+    compared = n_samples * (8 * n_features if n_features <= FEW_FEATURES else 6 * (n_features + 8))
     return points + lists + compared + 64 * n_samples + WORKSPACE

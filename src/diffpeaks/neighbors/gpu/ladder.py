@@ -62,7 +62,7 @@ class DevicePoints:
         self._points = self.tensor(points)
         self._tables: dict[str, ProductTable | DifferenceTable] = {}
         self._marks: MarkingTable | None = None
-        self._workspace = workspace or min(WORKSPACE, free_bytes(device) // 4)
+        self._limit, self._workspace = workspace, workspace or min(WORKSPACE, free_bytes(device) // 4)
 
     def tensor(self, rows: NDArray[Any] | torch.Tensor) -> torch.Tensor:
         """Rows on the device."""
@@ -188,16 +188,22 @@ class DevicePoints:
 
     def _n_queries(self, rung: Rung, n_nearest: int) -> int:
         """So many at a time as the workspace holds."""
-        n_points = len(self._points)
-        if rung.table == "all":
-            each = n_points * _PAIR_BYTES
-        elif rung.table == "marks":
-            return max(1, self._workspace // self._marking().bytes_per_query(rung.times * n_nearest))
-        else:
-            n_proposed = min(n_points, rung.times * (n_nearest + _SPARE))
-            each = 2 * self._n_columns * self._table(rung.table).bytes_per_column
-            each += n_proposed * (_GROUP * 10 + _PAIR_BYTES)
+        each = self._bytes_per_query(rung, n_nearest)
+        if self._limit is not None and self._limit < each:
+            raise ValueError(
+                f"memory_limit={self._limit} is below the {each} bytes that comparing one sample takes on "
+                f"device='{self._device}'; give at least that"
+            )
         return max(1, self._workspace // each)
+
+    def _bytes_per_query(self, rung: Rung, n_nearest: int) -> int:
+        if rung.table == "all":
+            return len(self._points) * _PAIR_BYTES
+        if rung.table == "marks":
+            return self._marking().bytes_per_query(rung.times * n_nearest)
+        n_proposed = min(len(self._points), rung.times * (n_nearest + _SPARE))
+        compared = 2 * self._n_columns * self._table(rung.table).bytes_per_column
+        return compared + n_proposed * (_GROUP * 10 + _PAIR_BYTES)
 
 
 def _rungs_of(tables: list[str]) -> list[Rung]:

@@ -14,6 +14,7 @@ from diffpeaks._native import sort_rows
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import ROUNDING, ExactSearch, Space
+from diffpeaks.neighbors.euclidean import check_scale
 from diffpeaks.neighbors.gpu.devices import memory_told
 from diffpeaks.neighbors.gpu.ladder import DevicePoints
 from diffpeaks.neighbors.ragged_rows import at_most, concatenated
@@ -54,6 +55,8 @@ class GpuSearch(ExactSearch):
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         duplicates = self._duplicates
         own = queries is self.space.points
+        if not own and len(queries):
+            check_scale(queries, np.dtype(np.float64))
         n_nearest = min(n_neighbors, duplicates.n_distinct)
         with memory_told(self.device, self.space.points.nbytes):
             indices, distances = self._points.nearest(None if own else queries, n_nearest)
@@ -71,6 +74,8 @@ class GpuSearch(ExactSearch):
         squares = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
         parts: list[RaggedRows] = []
         n_entries = 0
+        if len(queries):
+            check_scale(queries, np.dtype(np.float64))
         points_told = memory_told(self.device, self.space.points.nbytes)
         with points_told, stage("neighbours", len(queries)) as done:
             for counts, indices, distances in self._points.within(queries, squares):

@@ -153,22 +153,22 @@ class ProductTable:
 
 
 class DifferenceTable:
-    """Points as they are: the error of a squared distance is a share of it, however near points are."""
+    """Points as they are, compared in double, where no square leaves the range of floats.
+
+    The error of a squared distance is a share of it, however near points are.
+    """
+
+    bytes_per_column = 3 * 8
 
     def __init__(self, points: torch.Tensor, n_columns: int) -> None:
-        self._columns = torch.full((points.shape[1], n_columns), torch.inf, dtype=points.dtype)
-        self._columns = self._columns.to(points.device)
+        columns = torch.full((points.shape[1], n_columns), torch.inf, dtype=torch.float64)
+        self._columns = columns.to(points.device)
         self._columns[:, : len(points)] = points.T
-        self._slope = 1 - 2 * (points.shape[1] + _OTHER_ROUNDINGS) * torch.finfo(points.dtype).eps
-
-    @property
-    def bytes_per_column(self) -> int:
-        return 3 * self._columns.dtype.itemsize
+        self._slope = 1 - 2 * (points.shape[1] + _OTHER_ROUNDINGS) * torch.finfo(torch.float64).eps
 
     def compared(self, queries: torch.Tensor) -> Compared:
-        values = torch.zeros(
-            (len(queries), self._columns.shape[1]), dtype=queries.dtype, device=queries.device
-        )
+        shape = len(queries), self._columns.shape[1]
+        values = torch.zeros(shape, dtype=torch.float64, device=queries.device)
         for feature, column in enumerate(self._columns):
             difference = queries[:, feature, None] - column
             values.addcmul_(difference, difference, value=-1)
