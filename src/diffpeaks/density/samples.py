@@ -99,7 +99,7 @@ class Smoothing:
         pull = self.kept, self.n_filled, points.distance_power == 2
         shift_towards(queries, rows, own_first, targets, pull, moved, points.n_threads)
         if self.radius is not None:
-            lengths = _lengths(moved)
+            lengths = lengths_of(moved)
             has_length = lengths > 0  # a new sample may have none
             moved[has_length] *= (self.radius / lengths[has_length])[:, None]
         return moved
@@ -170,12 +170,12 @@ def smoothed_samples(
 
 def common_length(table: NDArray[Any], typical: float) -> float | None:
     """The length of all vectors, if they hardly differ in it beside the length between two."""
-    lengths = _lengths(table)
+    lengths = lengths_of(table)
     longest, shortest = float(lengths.max()), float(lengths.min())
     return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * typical else None
 
 
-def _lengths(table: NDArray[Any]) -> NDArray[np.float64]:
+def lengths_of(table: NDArray[Any]) -> NDArray[np.float64]:
     return np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks.density.samples import lengths_of
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 from diffpeaks.neighbors import DistinctSamples
 
@@ -47,12 +48,12 @@ def with_lone_joined(
     # how far members are from the mean of the others of their cluster, and from that of another cluster
     own, weight = labels[members], weights[members]
     others = sums[own] - weight[:, None] * vectors[members]
-    to_own = _lengths(vectors[members] - _of_length(others / (together[own] - weight)[:, None], length))
+    to_own = lengths_of(vectors[members] - _of_length(others / (together[own] - weight)[:, None], length))
     nearest = searched.nearest_to(vectors[members], 2).indices.reshape(-1, 2)
     other = np.where(clusters[nearest[:, 0]] == own, nearest[:, 1], nearest[:, 0])
-    bound = _best_bound(to_own, _lengths(vectors[members] - means[other]))
+    bound = _best_bound(to_own, lengths_of(vectors[members] - means[other]))
     found = searched.nearest_to(vectors[lone], 1).indices
-    joins = _lengths(vectors[lone] - means[found]) < bound
+    joins = lengths_of(vectors[lone] - means[found]) < bound
     first = lone if distinct.first is None else distinct.first[lone]
     return _touching(forest, forest.hill[first[joins]], peaks[clusters[found[joins]]])
 
@@ -90,9 +91,5 @@ def _of_length(vectors: NDArray[np.float64], length: float | None) -> NDArray[np
     """Vectors of that length, where it is known; one without a direction stays as it is."""
     if length is None:
         return vectors
-    lengths = _lengths(vectors)[:, None]
+    lengths = lengths_of(vectors)[:, None]
     return vectors * np.divide(length, lengths, out=np.ones_like(lengths), where=lengths > 0)
-
-
-def _lengths(vectors: NDArray[Any]) -> NDArray[np.float64]:
-    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))

@@ -1,1 +1,1 @@
-"""Exact search on a GPU, or any other device of torch: the same rows as every other search."""
+"""Exact search on a GPU: the same rows as every other search."""

@@ -21,9 +21,10 @@ ROWS = 128  # queries of a program
 MOST_FEATURES = 256  # that registers hold of a query
 STAGES = 3  # tiles of points in shared memory
 REGISTERS = 232  # of a thread that compares
-# a tile from global to shared memory, by its newer or its older name
+# by their newer names or their older ones: a tile from global to shared memory, and a wait of all threads
 _load = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_global_to_shared
-_COLUMNS = gl.constexpr(128)
+_wait_for_all = gl.barrier if hasattr(gl, "barrier") else gl.thread_barrier
+_ROWS, _COLUMNS = gl.constexpr(ROWS), gl.constexpr(128)
 _OWN_ROWS = gl.constexpr(64)  # of a group of warps
 _LOADING_REGISTERS = gl.constexpr(24)
 
@@ -64,7 +65,7 @@ def _mark(
     fence_async_shared()
     # the queries come first, through the place of the first tile
     mbarrier.expect(begun.index(0), query_tiles.block_type.nbytes)
-    _load(query_tiles, [gl.program_id(0) * _COLUMNS, 0], begun.index(0), tiles.index(0))
+    _load(query_tiles, [gl.program_id(0) * _ROWS, 0], begun.index(0), tiles.index(0))
     mbarrier.wait(begun.index(0), 0)
     read = begun.index(1)
     barriers = (full, empty, read)
@@ -103,12 +104,11 @@ def _compare(GROUP: gl.constexpr, tiles, barriers, compared, HAS_BIAS: gl.conste
     layout: gl.constexpr = gl.NVMMADistributedLayout(
         version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, _COLUMNS, 16]
     )
-    rows = (
-        gl.program_id(0) * 128 + GROUP * _OWN_ROWS + gl.arange(0, _OWN_ROWS, layout=gl.SliceLayout(1, layout))
-    )
+    first_row = gl.program_id(0) * _ROWS + GROUP * _OWN_ROWS
+    rows = first_row + gl.arange(0, _OWN_ROWS, layout=gl.SliceLayout(1, layout))
     own = tiles.index(0).slice(GROUP * _OWN_ROWS, _OWN_ROWS)
     queries = own.load(gl.DotOperandLayout(operand_index=0, parent=layout, k_width=2))
-    gl.thread_barrier()
+    _wait_for_all()
     fence_async_shared()
     mbarrier.arrive(read, count=1)
     limit = gl.load(least + rows, mask=rows < n_queries, other=float("inf"))
@@ -126,7 +126,7 @@ def _compare(GROUP: gl.constexpr, tiles, barriers, compared, HAS_BIAS: gl.conste
         mbarrier.wait(full.index(place), phase)
         after = tiles.index(place).permute((1, 0))
         running = warpgroup_mma(queries, after, nothing, use_acc=False, is_async=True)
-        gl.thread_barrier()
+        _wait_for_all()
         mbarrier.arrive(empty.index(done), count=1)
         _put(products, limit, bias, marks, rows, tile, n_queries, n_tiles, HAS_BIAS, layout)
         products = warpgroup_mma_wait(0, deps=[running])

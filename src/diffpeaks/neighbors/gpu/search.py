@@ -1,4 +1,4 @@
-"""Exact search on a GPU, or any device of torch."""
+"""Exact search on a GPU, by torch."""
 
 from __future__ import annotations
 
