@@ -218,6 +218,13 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
         },
         array("points"), array("first"), nb::arg("n_threads"), Released());
     m.def(
+        "squared_lengths",
+        [](Table<Real> rows, Out<double> squares, int n_threads) {
+            squared_lengths(rows.data(), length(rows), width(rows), values(squares, "squares", length(rows)),
+                            n_threads);
+        },
+        array("rows"), array("squares"), nb::arg("n_threads"), Released());
+    m.def(
         "project",
         [](Table<Real> rows, In<double> center, Table<float> directions,
            Filled<float> out, Out<float> squares, int n_threads) {

@@ -100,6 +100,18 @@ void bind_walk(nb::module_& m) {
     bind_walk_of<float>(m);
     bind_walk_of<double>(m);
     m.def("n_parts_of", &n_parts_of, nb::arg("n_rows"));
+    m.attr("RATIOS_IN_PRODUCT") = ratios_in_product;
+    m.def(
+        "spreads_by_products",
+        [](Table<double> products, Out<double> spreads, int n_threads) {
+            double* sums = values(spreads, "spreads", length(products));
+            parallel_rows(length(products), n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
+                for (std::int64_t row = first; row < last; ++row) {
+                    sums[row] = less_logs(products.data() + row * width(products), width(products));
+                }
+            });
+        },
+        array("products"), array("spreads"), nb::arg("n_threads"), Released());
 }
 
 }  // namespace diffpeaks

@@ -1,4 +1,5 @@
-// Points grouped by where they lie: equal rows are found by a hash and told apart by their values.
+// Points grouped by where they lie: equal rows are found by a hash and told apart by their values. And how far they are
+// from zero.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "distance.hpp"
 #include "graph.hpp"
 #include "parallel.hpp"
 
@@ -50,6 +52,17 @@ void first_equal(const Real* points, std::int64_t n_samples, std::int64_t n_feat
         first[keys[i].point] = same == different.end() ? keys[i].point : *same;
         if (same == different.end()) different.push_back(keys[i].point);
     }
+}
+
+// The squared distance of each row from zero.
+template <class Real>
+void squared_lengths(const Real* rows, std::int64_t n_rows, std::int64_t n_features, double* squares, int n_threads) {
+    const Real zero{};
+    parallel_rows(n_rows, n_threads, [=, &zero](std::int64_t first, std::int64_t last, std::int64_t) {
+        for (std::int64_t row = first; row < last; ++row) {
+            squares[row] = sum_of_differences<SumOfSquares, 0>(rows + row * n_features, &zero, n_features);
+        }
+    });
 }
 
 }  // namespace diffpeaks

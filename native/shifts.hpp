@@ -36,8 +36,8 @@ struct Targets {
 template <class Real>
 class RowPull {
   public:
-    RowPull(const Graph<Real>& rows, const Targets<Real>& targets, const Pull& pull)
-        : rows_(rows), targets_(targets), pull_(pull) {}
+    RowPull(const Kernel& kernel, const Graph<Real>& rows, const Targets<Real>& targets, const Pull& pull)
+        : kernel_(kernel), rows_(rows), targets_(targets), pull_(pull) {}
 
     // Of entries [begin, end) around a query of that mass.
     WeighedRows<Real> of(Offset begin, Offset end, double own_mass) {
@@ -45,14 +45,19 @@ class RowPull {
         weights_.clear();
         Offset n_missing = pull_.n_filled;
         for (Offset e = begin; e < end; ++e) n_missing -= is_mutual(e);
-        double sum = 0.0;
+        entries_.clear();
         for (Offset e = begin; e < end; ++e) {
             if (!is_mutual(e) && n_missing-- <= 0) continue;
-            const auto point = static_cast<std::int64_t>(rows_.indices[e]);
-            const double weight = proximity(e, end - 1) * targets_.mass(point);
+            entries_.push_back(e);
+            weights_.push_back(squared_ratio(e, end - 1));
+        }
+        kernel_.exp_of_negative(weights_.data(), static_cast<std::int64_t>(weights_.size()));
+        double sum = 0.0;
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            const auto point = static_cast<std::int64_t>(rows_.indices[entries_[i]]);
             points_.push_back(targets_.points + point * targets_.n_features);
-            weights_.push_back(weight);
-            sum += weight;
+            weights_[i] *= targets_.mass(point);
+            sum += weights_[i];
         }
         const double share = (1.0 - pull_.kept) / (own_mass + sum);
         for (double& weight : weights_) weight *= share;
@@ -62,16 +67,19 @@ class RowPull {
   private:
     bool is_mutual(Offset e) const { return rows_.distances[e] <= targets_.reach[rows_.indices[e]]; }
 
-    double proximity(Offset e, Offset last) const {
+    // (length / that of the last entry)^2
+    double squared_ratio(Offset e, Offset last) const {
         const auto distance = static_cast<double>(rows_.distances[e]);
-        if (distance == 0.0) return 1.0;  // also in a row without any length
+        if (distance == 0.0) return 0.0;  // also in a row without any length
         const double ratio = distance / static_cast<double>(rows_.distances[last]);
-        return std::exp(pull_.distances_squared ? -ratio : -(ratio * ratio));
+        return pull_.distances_squared ? ratio : ratio * ratio;
     }
 
+    const Kernel& kernel_;
     const Graph<Real>& rows_;
     const Targets<Real>& targets_;
     const Pull pull_;
+    std::vector<Offset> entries_;
     std::vector<const Real*> points_;
     std::vector<double> weights_;
 };
@@ -115,7 +123,7 @@ void shift_towards(const Kernel& kernel, const Real* queries, const Graph<Real>&
     constexpr std::int64_t chunk_rows = 256;
     const std::int64_t n_rows = rows.n_samples, n_features = targets.n_features;
     parallel_chunks((n_rows + chunk_rows - 1) / chunk_rows, n_threads, whole_loop, [&] {
-        return [&, weigh = RowPull<Real>(rows, targets, pull),
+        return [&, weigh = RowPull<Real>(kernel, rows, targets, pull),
                 mover = Mover<Real>(kernel, n_features)](std::int64_t chunk) mutable {
             const std::int64_t last = std::min(n_rows, (chunk + 1) * chunk_rows);
             for (std::int64_t row = chunk * chunk_rows; row < last; ++row) {

@@ -110,28 +110,30 @@ void send_mass(const Rows& graph, const Weight* weights, const double* sent_by_w
     });
 }
 
+constexpr int ratios_in_product = 16;  // of which one logarithm is taken
+
+// Less the logarithms of products, one after another.
+inline double less_logs(const double* products, std::int64_t n) {
+    double sum = 0.0;
+    for (std::int64_t i = 0; i < n; ++i) sum -= std::log(products[i]);
+    return sum;
+}
+
 // The sum of log(last distance / distance) over each row of at least that many entries, without the point itself; a
 // ratio counts as no more than 1 / least. Logarithms are taken of products, which are few.
 template <class Real>
 void row_spreads(const Graph<Real>& graph, Offset fewest, double least, double* spreads, int n_threads) {
-    constexpr int in_product = 16;
     parallel_rows(graph.n_samples, n_threads, [=, &graph](std::int64_t first, std::int64_t last, std::int64_t) {
+        std::vector<double> products;
         for (std::int64_t row = first; row < last; ++row) {
             const Offset begin = graph.indptr[row], end = graph.indptr[row + 1];
-            spreads[row] = 0.0;
             const double reach = end > begin ? static_cast<double>(graph.distances[end - 1]) : 0.0;
-            if (end - begin < fewest || !(reach > 0.0)) continue;
-            double product = 1.0, sum = 0.0;
-            int n_factors = 0;
-            for (Offset e = begin + 1; e < end; ++e) {
-                product *= std::max(static_cast<double>(graph.distances[e]) / reach, least);
-                if (++n_factors == in_product) {
-                    sum -= std::log(product);
-                    product = 1.0;
-                    n_factors = 0;
-                }
+            products.clear();
+            for (Offset e = begin + 1; e < end && end - begin >= fewest && reach > 0.0; ++e) {
+                if ((e - begin - 1) % ratios_in_product == 0) products.push_back(1.0);
+                products.back() *= std::max(static_cast<double>(graph.distances[e]) / reach, least);
             }
-            spreads[row] = sum - std::log(product);
+            spreads[row] = less_logs(products.data(), static_cast<std::int64_t>(products.size()));
         }
     });
 }

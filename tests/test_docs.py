@@ -77,7 +77,7 @@ def rows_of(document, header):
 @pytest.mark.parametrize("row", rows_of(README, "| you want |") + rows_of(GUIDE, "| symptom |"))
 def test_rows_of_the_tables_work(row, monkeypatch):
     if not torch.cuda.is_available():  # the processor stands for a card
-        monkeypatch.setattr("diffpeaks.neighbors.points.opened", lambda name: torch.device("cpu"))
+        monkeypatch.setattr("diffpeaks.neighbors.gpu.space.opened", lambda name: torch.device("cpu"))
     expression = re.search(r"`([^`]+)`", row.split("|")[2]).group(1)
     made = eval(expression, dict(NAMES))
     if hasattr(made, "fit_predict") and not hasattr(made, "labels_"):

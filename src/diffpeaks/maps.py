@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.extmath import row_norms
 
 from diffpeaks.neighbors import GivenGraph, PointSet
+from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.progress import stage
 
 __all__ = ["axis_names", "map_coordinates"]
@@ -88,7 +89,7 @@ def axis_names(X: Any, how: Any = "pca", metric: Any = "euclidean") -> tuple[str
 def _points_and_metric(points: PointSet | GivenGraph) -> tuple[Any, Any]:
     if isinstance(points, GivenGraph):
         return np.empty((points.n_samples, 0)), "precomputed"
-    return points.space.points, getattr(points.space, "metric", "euclidean")
+    return on_host(points.space.points), getattr(points.space, "metric", "euclidean")
 
 
 def _checked_coordinates(given: Any, n_samples: int) -> NDArray[Any]:

@@ -115,6 +115,8 @@ CALLS = {
         ),
         *(POINTS, GRAPH, (POINTS, np.ones(N), doubles(N)), doubles(N, D)),
     ),
+    "squared_lengths": (lambda squares: _native.squared_lengths(POINTS, squares, 1), doubles(N)),
+    "spreads_by_products": (lambda sums: _native.spreads_by_products(doubles(N, 2), sums, 1), doubles(N)),
     "first_equal": (lambda first: _native.first_equal(POINTS, first, 1), ints(N)),
     "project": (
         lambda *arrays: _native.project(POINTS, arrays[0], floats(2, 32), *arrays[1:], 1),

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_sample_weight
-from diffpeaks._native import shift_towards
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
+from diffpeaks.neighbors.euclidean import Pull, squared_norms
+from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe
 
@@ -87,22 +88,12 @@ class Smoothing:
     radius: float | None = None
 
     def moved(
-        self, queries: NDArray[Any], rows: Graph, points: PointSet, masses: Any, reach: Any, own_first: bool
-    ) -> NDArray[Any]:
-        """Queries moved towards points in their rows, mostly mutual ones.
-
-        With `own_first` the queries are the points, and each is the first in its own row; else a query has
-        the mass one.
-        """
-        moved = np.empty(queries.shape, queries.dtype)
-        targets = np.ascontiguousarray(points.space.points), masses, reach
-        pull = self.kept, self.n_filled, points.distance_power == 2
-        shift_towards(queries, rows, own_first, targets, pull, moved, points.n_threads)
-        if self.radius is not None:
-            lengths = lengths_of(moved)
-            has_length = lengths > 0  # a new sample may have none
-            moved[has_length] *= (self.radius / lengths[has_length])[:, None]
-        return moved
+        self, queries: Any, rows: Graph, points: PointSet, masses: Any, reach: Any, own_first: bool
+    ) -> Any:
+        """Queries moved towards points in their rows, mostly mutual ones (`EuclideanSpace.shifted`)."""
+        space: Any = points.space
+        pull = Pull(self.kept, self.n_filled, points.distance_power == 2, self.radius)
+        return space.shifted(queries, rows, own_first, masses, reach, pull, points.n_threads)
 
 
 class Smoothed(NamedTuple):
@@ -133,15 +124,15 @@ def smoothed(
     is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
     if isinstance(points, GivenGraph) or is_flat or (isolation.forbid_moving and not strangers_too):
         return Smoothed(distinct, isolation, None)
-    table, reach = np.ascontiguousarray(points.space.points), graph.reach
+    reach = graph.reach
     smoothing = Smoothing(
         recipe.share_kept(n_neighbors, dimension),
         dimension,
         n_neighbors,
         min(recipe.fewest, n_neighbors - 1),
-        common_length(table, typical ** (1 / points.distance_power)),
+        common_length(points, typical),
     )
-    moved = smoothing.moved(table, graph, points, distinct.weights, reach, own_first=True)
+    moved = smoothing.moved(points.space.points, graph, points, distinct.weights, reach, own_first=True)
     return Smoothed(replace(distinct, points=points.moved(moved), reach=reach), isolation, smoothing)
 
 
@@ -158,25 +149,27 @@ def smoothed_samples(
     given : the points of the fit before they were moved
     distinct : where they are now
     """
-    queries = np.ascontiguousarray(given.space.queries(X))
     rows = given.nearest_to(X, smoothing.n_neighbors - 1)
-    found = smoothing.moved(queries, rows, given, distinct.weights, distinct.reach, own_first=False)
+    queries = given.space.queries(X)
+    found = on_host(smoothing.moved(queries, rows, given, distinct.weights, distinct.reach, own_first=False))
     nearest = rows.indptr[:-1]
     known = rows.distances[nearest] == 0
     moved: Any = distinct.points
-    found[known] = moved.space.points[rows.indices[nearest[known]]]
+    found[known] = on_host(moved.space.points[rows.indices[nearest[known]].astype(np.int64)])
     return found
 
 
-def common_length(table: NDArray[Any], typical: float) -> float | None:
-    """The length of all vectors, if they hardly differ in it beside the length between two."""
-    lengths = lengths_of(table)
+def common_length(points: PointSet, typical: float) -> float | None:
+    """The length of all vectors, if they hardly differ in it beside the `typical` distance of two."""
+    space: Any = points.space
+    lengths = space.lengths_of(space.points, points.n_threads)
     longest, shortest = float(lengths.max()), float(lengths.min())
-    return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * typical else None
+    between = typical ** (1 / points.distance_power)
+    return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * between else None
 
 
 def lengths_of(table: NDArray[Any]) -> NDArray[np.float64]:
-    return np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
+    return np.sqrt(squared_norms(table))
 
 
 @dataclass(frozen=True)
@@ -251,7 +244,7 @@ def isolation_of(
         return Isolation("unknown")
     begin, end = graph.indptr[:-1], graph.indptr[1:]
     nearest = begin[end - begin > 1] + 1  # rows begin with the sample itself
-    ratio = graph.distances[nearest].astype(np.float64) / typical
+    ratio = graph.distances_at(nearest).astype(np.float64) / typical
     found = isolation_by(ratio ** (1 / points.distance_power), recipe)
     kind = found.kind if recipe.isolated == "auto" else recipe.isolated
     max_link = recipe.link_share**points.distance_power * typical if kind == "strangers" else np.inf

@@ -14,9 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_positive, n_threads
-from diffpeaks._native import n_parts_of, send_mass, weigh_rows
 from diffpeaks.graph import NeighborGraph, csr
+from diffpeaks.graph.passes import Weighing, weighed_rows
 from diffpeaks.graph.rows import RaggedRows
+from diffpeaks.neighbors.gpu.devices import on_host
 
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
 
@@ -74,7 +75,7 @@ class Walk:
     Attributes
     ----------
     graph : NeighborGraph
-    weights : array of shape (n_entries,)
+    weights : array of shape (n_entries,), or on a device a tensor
         1 for a point and its duplicates, times the mass of the entry's point.
     volume : array of shape (n_samples,)
         The volume d(x) of each point: the sum of its weights.
@@ -84,7 +85,7 @@ class Walk:
     """
 
     graph: NeighborGraph
-    weights: NDArray[Any]
+    weights: Any
     volume: NDArray[np.float64]
     bandwidth: Bandwidth
     n_threads: int = 1
@@ -92,7 +93,7 @@ class Walk:
     @property
     def transition(self) -> sp.csr_array:
         """P: the chance to go from one point to another, each row of weights divided by its sum."""
-        return csr(self.graph, self.weights / np.repeat(self.volume, self.graph.degrees))
+        return csr(self.graph, on_host(self.weights) / np.repeat(self.volume, self.graph.degrees))
 
 
 def walk_on(
@@ -108,7 +109,10 @@ def walk_on(
     A callable gets distances, and the bandwidth is its own affair. Weights are kept in `dtype`.
     """
     found = bandwidth_of(graph, 1.0 if callable(kernel) else bandwidth)
-    weights, volume = row_weights(graph, kernel, found, masses, dtype, n_threads)
+    if callable(kernel):
+        weights, volume = row_weights(graph, kernel, found, masses)
+    else:
+        weights, volume = graph.passes.weighed(_weighing(kernel, found, masses, dtype), n_threads)
     return Walk(graph, weights, volume, found, n_threads)
 
 
@@ -128,11 +132,12 @@ def row_weights(
             weights *= masses[rows.indices]
         owners = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
         return weights, np.bincount(owners, weights, n_rows).astype(np.float64)
-    weights, volume = np.empty(len(rows.distances), dtype), np.empty(n_rows)
+    return weighed_rows(rows, _weighing(kernel, bandwidth, masses, dtype), n_threads)
+
+
+def _weighing(kernel: str, bandwidth: Bandwidth, masses: NDArray[np.float64] | None, dtype: Any) -> Weighing:
     origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
-    heavy = _ONE if masses is None else masses
-    weigh_rows(rows, KERNELS[kernel], origin, target, heavy, weights, volume, n_threads)
-    return weights, volume
+    return Weighing(KERNELS[kernel], origin, target, _ONE if masses is None else masses, dtype)
 
 
 def _checked(weights: Any, distances: NDArray[Any]) -> NDArray[np.float64]:
@@ -219,14 +224,12 @@ def diffuse(
     `masses` of mean one stand for as many: the walk starts and jumps in proportion, and what arrives is
     the density times the mass.
     """
-    graph, n_samples = walk.graph, walk.graph.n_samples
-    start = np.ones(n_samples) if masses is None else masses
+    start = np.ones(walk.graph.n_samples) if masses is None else masses
     before = after = start if mass is None else mass
-    sums = np.empty(n_parts_of(n_samples) * n_samples)
+    arriving = walk.graph.passes.step(walk.weights, walk.n_threads)
     for step in range(steps):
-        before, after = after, np.empty(n_samples)
-        sent, part = before / walk.volume, (step / steps, (step + 1) / steps)
-        send_mass(graph, walk.weights, sent, sums, after, part, walk.n_threads)
+        before = after
+        after = arriving(before / walk.volume, (step / steps, (step + 1) / steps))
         if teleport:
             after = (1 - teleport) * after + teleport * after.mean() * start
     return after, before

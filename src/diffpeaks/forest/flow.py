@@ -14,7 +14,9 @@ from diffpeaks._native import JoiningHills, KeptFlow, KeptLinks
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import PeakForest, rank_of
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.passes import HostPasses
 from diffpeaks.neighbors import DistinctSamples
+from diffpeaks.neighbors.gpu.devices import on_host
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +56,12 @@ class HillFlow:
         order, n_threads = self._order, self.walk.n_threads
         hills = JoiningHills(forest.rank[tops], hill[order], self._log_density_by_rank)
         kept_flow, kept_links = self._kept if self.keeps else (None, None)
-        hills.add_flow(*self._flow_rows(hill), max_link, kept_flow, n_threads)
-        hills.open_passes(self.links, hill, forest.rank, max_link, kept_links, n_threads)
+        flow, links = self._passes
+        sending = self._of_points(hill)
+        carried = flow.flow_rows(sending, self._weights, self._sent_by_weight, max_link)
+        hills.add_flow(carried.rows, sending, *carried[1:], kept_flow, n_threads)
+        rows, below = links.rows_between(hill, max_link)
+        hills.open_passes(rows, hill, forest.rank, below, kept_links, n_threads)
         joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
         saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
         saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody
@@ -80,7 +86,8 @@ class HillFlow:
     def _kept(self) -> tuple[KeptFlow, KeptLinks]:
         hill, _ = self._numbered(self.hills)
         longest_up, n_threads = _longest_up(self.hills), self.walk.n_threads
-        flow = KeptFlow(*self._flow_rows(hill), self._of_points(longest_up), n_threads)
+        walked = self.walk.graph, self._of_points(hill), on_host(self.walk.weights), self._sent_by_weight
+        flow = KeptFlow(*walked, self._of_points(longest_up), n_threads)
         return flow, KeptLinks(self.links, hill, self.hills.rank, longest_up, n_threads)
 
     def _numbered(self, forest: PeakForest) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -91,10 +98,16 @@ class HillFlow:
         number[tops] = np.arange(len(tops), dtype=np.int32)
         return number[forest.hill], tops
 
-    def _flow_rows(
-        self, hill: NDArray[np.int32]
-    ) -> tuple[NeighborGraph, NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-        return self.walk.graph, self._of_points(hill), self.walk.weights, self._sent_by_weight
+    @property
+    def _passes(self) -> tuple[HostPasses, HostPasses]:
+        """Over the rows of the walk and over the links: what is kept, the host keeps."""
+        graphs = self.walk.graph, self.links
+        flow, links = ((HostPasses(graph) if self.keeps else graph.passes) for graph in graphs)
+        return flow, links
+
+    @property
+    def _weights(self) -> Any:
+        return on_host(self.walk.weights) if self.keeps else self.walk.weights
 
     def _of_points(self, values: NDArray[Any]) -> NDArray[Any]:
         return values if self.distinct.first is None else values[self.distinct.first]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from diffpeaks.density.samples import lengths_of
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 from diffpeaks.neighbors import DistinctSamples
+from diffpeaks.neighbors.gpu.devices import on_host
 
 # Clusters: fewer tell too little of how near strangers come. Of strangers among generated faces up to 13%
 # joined with ten clusters, and up to 1.3% with twenty or more.
@@ -38,7 +39,7 @@ def with_lone_joined(
     if not len(lone) or len(clusters) < _FEWEST_CLUSTERS:
         return forest
     points: Any = distinct.points
-    vectors, weights = points.space.points, distinct.weights
+    vectors, weights = on_host(points.space.points), distinct.weights
     weights = np.ones(len(labels)) if weights is None else weights
     sums, together = _sums(vectors, labels, weights, len(sizes)), np.bincount(labels, weights)
     means = _of_length(sums[clusters] / together[clusters, None], length)

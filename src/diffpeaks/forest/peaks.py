@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT, NOISE
-from diffpeaks._native import first_denser, follow_links, merge_hills, short_links
+from diffpeaks._native import follow_links, merge_hills
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.recipes import LinkShares
@@ -122,21 +122,17 @@ def flooded(
 
 def denser_neighbors(graph: NeighborGraph, rank: NDArray[np.int32], n_threads: int = 1) -> DenserLinks:
     """The nearest denser sample in each row."""
-    position = np.empty(len(rank), np.int64)
-    first_denser(graph, rank, position, n_threads)
     # rows are sorted, so that the first denser neighbour is the nearest
-    linked = position >= 0
-    parent = np.where(linked, graph.indices[position], np.int32(NO_POINT))
-    return DenserLinks(parent, np.where(linked, graph.distances[position], np.inf).astype(np.float64))
+    linked, first, distance = graph.passes.first_denser(rank, n_threads)
+    parent = np.where(linked, first, np.int32(NO_POINT))
+    return DenserLinks(parent, np.where(linked, distance, np.inf).astype(np.float64))
 
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_threads: int = 1) -> NeighborGraph:
     """The nearest share of each row, and within the mutual share the neighbours that are as near to it."""
     if shares.nearest >= 1:
         return graph
-    nearest, within = shares.counts(graph.degrees)
-    reach = graph.distances[graph.indptr[:-1] + within - 1]
-    return graph.with_rows(*short_links(graph, nearest, within, reach, n_threads))
+    return graph.passes.short_links(*shares.counts(graph.degrees), n_threads)
 
 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:

@@ -13,9 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from diffpeaks._base.validation import check_claims, check_n_neighbors, n_threads
-from diffpeaks._native import row_spreads, some_asymmetric
+from diffpeaks._native import some_asymmetric
 from diffpeaks.graph.checks import checked_rows
 from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
+from diffpeaks.graph.passes import HostPasses
 from diffpeaks.graph.rows import row_blocks, row_prefixes
 from diffpeaks.graph.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
@@ -156,7 +157,7 @@ class NeighborGraph:
 
     def __repr__(self) -> str:
         return (
-            f"NeighborGraph(n_samples={self.n_samples}, n_entries={len(self.indices)}, "
+            f"NeighborGraph(n_samples={self.n_samples}, n_entries={self.indptr[-1]}, "
             f"n_neighbors={self.n_neighbors}, radius={self.radius}, search={self.search!r}, "
             f"recall={'unknown' if self.recall is None else f'{self.recall:.4g}'})"
         )
@@ -168,7 +169,21 @@ class NeighborGraph:
     @cached_property
     def reach(self) -> NDArray[Any]:
         """Distance from each point to the last of its row."""
-        return self.distances[self.indptr[1:] - 1]
+        return self.distances_at(self.indptr[1:] - 1)
+
+    def distances_at(self, entries: NDArray[np.int64]) -> NDArray[Any]:
+        """The distances of some entries."""
+        return self.distances[entries]
+
+    @property
+    def dtype(self) -> Any:
+        """Of the distances."""
+        return self.distances.dtype
+
+    @property
+    def passes(self) -> HostPasses:
+        """What is done along all rows, by the engine that holds them."""
+        return HostPasses(self)
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
@@ -200,7 +215,7 @@ class NeighborGraph:
         """The graph with only the `n_neighbors` nearest points in each row; None keeps whole rows."""
         if n_neighbors is None:
             return self
-        if len(self.indices) == n_neighbors * self.n_samples and n_neighbors == self.n_neighbors:
+        if self.indptr[-1] == n_neighbors * self.n_samples and n_neighbors == self.n_neighbors:
             return self
         self.check_holds(n_neighbors=n_neighbors)
         complete = np.inf if n_neighbors == self.n_samples else 0.0
@@ -266,8 +281,7 @@ class NeighborGraph:
 
 def intrinsic_dimension(graph: NeighborGraph, distance_power: int, n_threads: int) -> float:
     """`NeighborGraph.intrinsic_dimension`, on that many threads."""
-    spreads = np.empty(graph.n_samples)
-    row_spreads(graph, FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, spreads, n_threads)
+    spreads = graph.passes.spreads(FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, n_threads)
     spread = float(spreads.sum()) / distance_power
     n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
     return n_ratios / spread if spread > 0 else np.inf

@@ -102,7 +102,7 @@ def neighbor_graph(
     """
     with reported(verbose, callback):
         device = device_of(X, device)
-        X = as_floats(X)
+        X = as_floats(X, device)
         if not isinstance(search, (str, ApproximateSearch)):
             _check_takes_index(search, metric, memory_limit, device)
             check_points(X, metric)

@@ -53,7 +53,7 @@ class Duplicates:
     @classmethod
     def of(cls, points: Any, n_threads: int) -> Self:
         """Points grouped by equality."""
-        first = _first_equal(points, n_threads)
+        first = first_points(points, n_threads)
         all_distinct = bool(np.all(first == np.arange(len(first), dtype=np.int32)))
         return cls(len(first), None if all_distinct else first)
 
@@ -236,7 +236,7 @@ def _blocks(n_rows: int, entries_each: int) -> Iterator[slice]:
     return (slice(first, first + step) for first in range(0, n_rows, step))
 
 
-def _first_equal(points: Any, n_threads: int) -> NDArray[np.int32]:
+def first_points(points: Any, n_threads: int) -> NDArray[np.int32]:
     """The first point that lies where each point lies."""
     if sp.issparse(points):
         return _sparse_first_equal(points)

@@ -5,22 +5,34 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.validation import some_of
-from diffpeaks._native import pair_distances, sort_rows
+from diffpeaks._native import pair_distances, shift_towards, sort_rows, squared_lengths
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
 from diffpeaks.neighbors.ragged_rows import pair_blocks
 
+if TYPE_CHECKING:
+    from diffpeaks._native import Graph
+
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "inner_product")
 _BLOCK_VALUES = 1 << 17
 _UNIT = 1e-4  # by how much the length of a vector may differ from one
+
+
+class Pull(NamedTuple):
+    """How strongly neighbours pull a sample towards them."""
+
+    kept: float  # the share of its own place that it keeps
+    n_filled: int  # where fewer neighbours are mutual, the nearest others make up for them
+    distances_squared: bool  # whether distances are squares of lengths
+    length: float | None = None  # that all samples have, if they have one, and keep
 
 
 class EuclideanSpace:
@@ -37,10 +49,10 @@ class EuclideanSpace:
     def __init__(self, X: Any, metric: str, are_directions: bool = False) -> None:
         """With `are_directions` X is what another such space had as points."""
         self.metric = metric
-        self.dtype = X.dtype
+        self.dtype: Any = self._dtype_of(X)
         self.can_join, self.calls_python = not sp.issparse(X), False
         self.minkowski_order = 2.0 if self.can_join else None
-        self.measure = _measure(metric, X.dtype)
+        self.measure = _measure(metric, self.dtype)
         self.points = X if are_directions else self._directions(X)
         self.copied_bytes = 0 if self.points is X else copied_bytes(self.points)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
@@ -52,10 +64,20 @@ class EuclideanSpace:
         """The dtype whose range must hold the squares of all distances."""
         return self.dtype if self.metric == "sqeuclidean" else np.dtype(np.float64)
 
+    @staticmethod
+    def _dtype_of(X: Any) -> Any:
+        return X.dtype
+
     def _directions(self, X: Any) -> Any:
         if self.metric == "inner_product":
-            _check_unit(X)
-        return unit_vectors(X) if self.metric == "cosine" else X
+            _check_unit(self.lengths_of(X))
+        return self.unit_vectors(X) if self.metric == "cosine" else X
+
+    def unit_vectors(self, X: Any) -> Any:
+        return unit_vectors(X)
+
+    def lengths_of(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
+        return np.sqrt(squared_norms(X, n_threads))
 
     def queries(self, X: Any) -> Any:
         return self._directions(like(self.points, X))
@@ -74,10 +96,28 @@ class EuclideanSpace:
         part.__dict__.pop("_center", None)
         return part
 
-    def moved(self, points: NDArray[Any]) -> EuclideanSpace:
+    def moved(self, points: Any) -> Self:
         """Other points under the same metric; of vectors that count by their direction, unit vectors."""
         of_directions = self.metric in ("cosine", "inner_product")
-        return EuclideanSpace(unit_vectors(points) if of_directions else points, self.metric, True)
+        return type(self)(self.unit_vectors(points) if of_directions else points, self.metric, True)
+
+    def shifted(
+        self, queries: Any, rows: Graph, own_first: bool, masses: Any, reach: Any, pull: Pull, n_threads: int
+    ) -> Any:
+        """Queries moved towards the points in their rows.
+
+        With `own_first` the queries are the points, and each is the first in its own row; else a query has
+        the mass one.
+        """
+        queries = np.ascontiguousarray(queries)
+        moved = np.empty(queries.shape, queries.dtype)
+        targets = np.ascontiguousarray(self.points), masses, reach
+        shift_towards(queries, rows, own_first, targets, pull[:3], moved, n_threads)
+        if pull.length is not None:
+            lengths = self.lengths_of(moved, n_threads)
+            has_length = lengths > 0  # a new sample may have none
+            moved[has_length] *= (pull.length / lengths[has_length])[:, None]
+        return moved
 
     def reversed(self) -> Self:
         return self
@@ -173,9 +213,8 @@ def _measure(metric: str, dtype: Any) -> Measure:
     return Measure(2.0, squared=True, factor=0.5, zero=apart**2 / 2)
 
 
-def _check_unit(X: Any) -> None:
+def _check_unit(lengths: NDArray[np.float64]) -> None:
     """Refuse vectors whose inner products say nothing about how near they are."""
-    lengths = np.sqrt(squared_norms(X))
     wrong = np.flatnonzero(~(np.abs(lengths - 1) <= _UNIT))
     if len(wrong):
         raise ValueError(
@@ -185,18 +224,23 @@ def _check_unit(X: Any) -> None:
         )
 
 
-def unit_vectors(X: Any) -> Any:
-    """Each row divided by its length, in double: one copy of X, and blocks of it."""
-    largest, least = X.max(axis=1), X.min(axis=1)  # first, so that no square leaves the range of floats
-    if sp.issparse(X):
-        largest, least = largest.toarray(), least.toarray()
-    largest = np.maximum(largest, -least).astype(np.float64).reshape(-1, 1)
+def check_directions(largest: NDArray[Any]) -> None:
+    """Refuse rows without a direction, by their largest values in size."""
     zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise ValueError(
             f"metric='cosine' needs rows with a direction; rows {some_of(zero)} are all zero; "
             "drop these rows or use metric='euclidean'"
         )
+
+
+def unit_vectors(X: Any) -> Any:
+    """Each row divided by its length, in double: one copy of X, and blocks of it."""
+    largest, least = X.max(axis=1), X.min(axis=1)  # first, so that no square leaves the range of floats
+    if sp.issparse(X):
+        largest, least = largest.toarray(), least.toarray()
+    largest = np.maximum(largest, -least).astype(np.float64).reshape(-1, 1)
+    check_directions(largest)
     if sp.issparse(X):
         scaled = sp.csr_array(X.multiply(1 / largest))
         return sp.csr_array(scaled.multiply(1 / np.sqrt(squared_norms(scaled))[:, None])).astype(X.dtype)
@@ -221,10 +265,12 @@ def _with_columns(X: Any, first: Any, second: Any) -> Any:
     return np.hstack([X, *columns])
 
 
-def squared_norms(X: Any) -> NDArray[np.float64]:
+def squared_norms(X: Any, n_threads: int = 1) -> NDArray[np.float64]:
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    squares = np.empty(len(X))
+    squared_lengths(np.ascontiguousarray(X), squares, n_threads)
+    return squares
 
 
 def _sparse_pairs(queries: Any, points: Any, rows: RaggedRows, measure: Measure, dtype: Any) -> NDArray[Any]:

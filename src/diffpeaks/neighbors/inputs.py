@@ -18,7 +18,7 @@ from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.given_graph import GivenGraph
-from diffpeaks.neighbors.gpu.devices import device_of, on_host
+from diffpeaks.neighbors.gpu.devices import check_tensor, device_of, is_tensor, on_host
 from diffpeaks.neighbors.metric_params import checked_metric
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
@@ -48,13 +48,18 @@ class PointsEstimator(BaseEstimator):
         """X with the metric, the search, the threads and the device of the estimator, or that of X."""
         device = device_of(X, self.device)
         return searchable(
-            self._validated(X, reset=True),
+            self._validated_tensor(X) if device and is_tensor(X) else self._validated(X, reset=True),
             "euclidean" if self.metric is None else self.metric,
             "auto" if self.search is None else self.search,
             self.n_jobs,
             self.metric_params,
             device=device,
         )
+
+    def _validated_tensor(self, X: Any) -> Any:
+        """A tensor that stays where it is, or goes to another device."""
+        check_tensor(X)
+        return validate_data(self, check_table(X), skip_check_array=True)
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """X with its shape, dtype and feature names checked."""
@@ -78,8 +83,21 @@ class PointsEstimator(BaseEstimator):
         return tags
 
 
-def as_floats(X: Any) -> Any:
+def check_table(X: Any) -> Any:
+    """Refuse a tensor that is no table of samples and features."""
+    if X.ndim != 2 or not all(X.shape):
+        raise ValueError(
+            f"X is a tensor of shape {tuple(X.shape)}; give one of shape (n_samples, n_features), both at "
+            "least 1"
+        )
+    return X
+
+
+def as_floats(X: Any, device: str | None = None) -> Any:
     """X as `searchable` takes it: tables of neighbours as a graph, anything else as floats."""
+    if device and is_tensor(X):
+        check_tensor(X)
+        return check_table(X)
     X = _graph_or_array(X)
     return X if isinstance(X, NeighborGraph) else check_array(X, **_AS_FLOATS)
 
@@ -115,6 +133,12 @@ def searchable(
     choice = Choice(search, n_jobs, n_threads(n_jobs), memory_limit, n_neighbors or 1, device)
     if is_precomputed(metric):
         return _of_distances(X, metric_params, choice)
+    if device is not None:
+        from diffpeaks.neighbors.gpu.space import DeviceSpace  # which needs torch
+
+        if metric_params:
+            metric, _ = checked_metric(metric, metric_params, sparse=sp.issparse(X))
+        return choice.points(DeviceSpace.of(X, metric, device))
     check_points(X, metric)
     return choice.points(space_of(X, metric, metric_params))
 

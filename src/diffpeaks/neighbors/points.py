@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space
-from diffpeaks.neighbors.gpu.devices import opened
 from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.ragged_rows import with_rows
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, TreeSearch
@@ -56,10 +55,6 @@ class PointSet:
         self.can_move = space.can_join
         self.distance_power = 2 if space.measure is not None and space.measure.squared else 1
 
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy in a file is on the host: a device may not be there."""
-        return {**self.__dict__, "_choice": replace(self._choice, device=None)}
-
     def restricted(self, which: NDArray[Any]) -> PointSet:
         """Some of the points, searched in the way that was asked for."""
         return self._choice.points(self.space.restricted(which))
@@ -68,7 +63,7 @@ class PointSet:
         """Points that were moved a little, under the same metric; their search starts from this one's."""
         here: Any = self.space
         space = here.moved(points)
-        return PointSet(space, self.search.moved(space), self._choice)
+        return type(self)(space, self.search.moved(space), self._choice)
 
     def others(self, points: NDArray[Any]) -> PointSet:
         """Other points under the same metric, searched in the way that was asked for."""
@@ -160,7 +155,9 @@ class PointSet:
                     break
                 step = max(1, (1 << 23) // n_neighbors)
                 for block in (left[first : first + step] for first in range(0, len(left), step)):
-                    found = self.search.nearest(self.space.points[points[block]], n_neighbors)
+                    found = self.search.nearest(
+                        self.space.points[points[block].astype(np.int64)], n_neighbors
+                    )
                     indices = found.indices.reshape(len(block), n_neighbors)
                     denser = rank[indices] < rank[points[block]][:, None]
                     first_denser = denser.argmax(axis=1)
@@ -222,11 +219,11 @@ class Choice:
 
     def points(self, space: Space) -> PointSet:
         """The points of a space with their search."""
+        if self.device is not None:
+            return self._on_device(space)
         return PointSet(space, self.search(space), self)
 
     def search(self, space: Space) -> Search:
-        if self.device is not None:
-            return self._on_device(space, self.device)
         if self.memory_limit is not None:
             make = TreeSearch if self.may_be_tree(space) else self._without_tree(space)
             return limited_search(make, space, self.n_threads, self.memory_limit, self.n_neighbors)
@@ -238,17 +235,18 @@ class Choice:
         search: Search = self._without_tree(space)(space, self.n_threads)
         return search
 
-    def _on_device(self, space: Space, device: str) -> Search:
+    def _on_device(self, space: Any) -> PointSet:
         """Exact, whatever share of the neighbours is asked for."""
         if self.asked in SEARCHES:
             raise ValueError(
-                f"search={self.asked!r} runs on the host, not on device={device!r}; use search='auto', or "
-                "device=None"
+                f"search={self.asked!r} runs on the host, not on device={self.device!r}; use search='auto', "
+                "or device=None"
             )
-        where = opened(device)
-        from diffpeaks.neighbors.gpu.search import GpuSearch  # which needs torch
+        from diffpeaks.neighbors.gpu.points import DevicePointSet  # which needs torch
+        from diffpeaks.neighbors.gpu.search import GpuSearch
 
-        return GpuSearch(space, self.n_threads, where, self.memory_limit)
+        search: Any = GpuSearch(space, self.n_threads, self.memory_limit)
+        return DevicePointSet(space, search, self)
 
     def may_be_tree(self, space: Space) -> bool:
         """Whether a tree may be the fastest; none is built to see where points are few or memory limited."""

@@ -9,6 +9,7 @@ from diffpeaks.neighbors.cells.approximate import ApproximateCellSearch, Approxi
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
+from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.neighbors.inputs import check_search, space_of
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.spaces import MatrixSpace
@@ -21,7 +22,9 @@ def values_of_points(points: PointSet) -> dict[str, Any]:
     approximate = isinstance(search, ApproximateCellSearch)
     name = search.name if search.name in CHOICES else "exact"  # one on a device, which may not be there later
     return {
-        "points": space.points.astype(space.dtype, copy=False),  # also where a metric sees truth values
+        "points": on_host(space.points).astype(
+            space.dtype, copy=False
+        ),  # also where a metric sees truth values
         "metric": space.metric,
         "params": getattr(space, "params", {}),
         "search": ApproximateSearch(search.target) if approximate else name,

@@ -173,8 +173,7 @@ class Landscape:
             return forest
         with stage("lone samples"):
             peaks = self.peaks(forest, self.automatic_cut)
-            typical = points.typical_distance(self.seed) ** (1 / points.distance_power)
-            length = common_length(points.space.points, typical)
+            length = common_length(points, points.typical_distance(self.seed))
             return with_lone_joined(forest, peaks, self.distinct, length)
 
     def keep_flow(self) -> None:

@@ -133,7 +133,7 @@ class _Writer:
             return {"sparse": {**parts, "shape": list(map(int, value.shape))}}
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.value(f"{name}[{key!r}]", item) for key, item in value.items()}}
-        if type(value) in _KINDS.values():
+        if _kind_of(value) in _KINDS.values():
             return self._object(name, value, _values_of(value))
         if isinstance(value, (list, tuple)):
             return [self.value(f"{name}[{place}]", item) for place, item in enumerate(value)]
@@ -159,17 +159,24 @@ class _Writer:
         return {"array": self._names[where]}
 
     def _object(self, name: str, value: Any, values: dict[str, Any]) -> dict[str, Any]:
-        if type(value) not in _KINDS.values():
+        kind = _kind_of(value)
+        if kind not in _KINDS.values():
             raise TypeError(
-                f"{name}={value!r} cannot be saved, because {type(value).__name__} is no class of diffpeaks; "
+                f"{name}={value!r} cannot be saved, because {kind.__name__} is no class of diffpeaks; "
                 "keep the model with pickle"
             )
-        stored: dict[str, Any] = {"kind": type(value).__name__}
+        stored: dict[str, Any] = {"kind": kind.__name__}
         if isinstance(value, GraphDensity):
             stored["params"] = self.params(value, f"{name}__")
         stored["values"] = {part: self.value(f"{name}.{part}", item) for part, item in values.items()}
         self.objects.append(stored)
         return {"object": len(self.objects) - 1}
+
+
+def _kind_of(value: Any) -> Any:
+    """The class that a file names: of what lies on a device, the one on the host."""
+    kind = type(value)
+    return kind.__base__ if kind.__module__.startswith("diffpeaks.neighbors.gpu.") else kind
 
 
 def _values_of(value: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from refusals import refuses
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_graph
-from diffpeaks.neighbors import points as points_module
+from diffpeaks.neighbors.gpu import space as space_module
 from diffpeaks.neighbors import searchable
 from diffpeaks.neighbors.gpu import ladder
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
@@ -22,7 +22,7 @@ from diffpeaks.neighbors.inputs import space_of
 
 @pytest.fixture(autouse=True)
 def a_processor_for_a_card(monkeypatch):
-    monkeypatch.setattr(points_module, "opened", lambda name: torch.device("cpu"))
+    monkeypatch.setattr(space_module, "opened", lambda name: torch.device("cpu"))
 
 
 def clumps(n_samples, n_features, seed=0):
@@ -120,8 +120,8 @@ def test_no_point_is_nearer_than_its_value_says(table, n_features, offset, far, 
     X = X.astype(np.float32)
     queries = (X[:7] + far * random.normal(size=(7, n_features))).astype(np.float32)
     space = space_of(X, "sqeuclidean")
-    points = DevicePoints(X, space.measure, torch.device("cpu"))
-    compared = points._table(table).compared(points.tensor(queries))
+    points = DevicePoints(torch.from_numpy(X), space.measure, torch.device("cpu"))
+    compared = points._table(table).compared(torch.as_tensor(queries))
     exact = ((queries[:, None].astype(np.float64) - X) ** 2).sum(axis=2)
     for column in range(len(X)):
         assert np.all(compared.squares_beyond(compared.values[:, column]).numpy() <= exact[:, column])
@@ -131,8 +131,8 @@ def test_no_point_is_nearer_than_its_value_says(table, n_features, offset, far, 
 
 def test_the_best_columns_come_by_groups_as_they_do_at_once(monkeypatch):
     X = clumps(6000, 20).astype(np.float32)
-    points = DevicePoints(X, space_of(X, "euclidean").measure, torch.device("cpu"))
-    compared = points._table("floats").compared(points.tensor(X[:50]))
+    points = DevicePoints(torch.from_numpy(X), space_of(X, "euclidean").measure, torch.device("cpu"))
+    compared = points._table("floats").compared(torch.as_tensor(X[:50]))
     grouped = ladder._best_columns(compared, 20)
     monkeypatch.setattr(ladder, "_GROUP", 10**6)
     whole = ladder._best_columns(compared, 20)
@@ -186,7 +186,7 @@ def test_a_file_of_a_fit_on_a_device_searches_on_the_host(monkeypatch, tmp_path,
     expected, recut = model.predict(new), model.recut(n_clusters=3)
     model.save(tmp_path / "model")
     pickled = pickle.dumps(model)
-    monkeypatch.setattr(points_module, "opened", lambda name: pytest.fail("there is no device"))
+    monkeypatch.setattr(space_module, "opened", lambda name: pytest.fail("there is no device"))
     for loaded in (DensityPeaks.load(tmp_path / "model"), pickle.loads(pickled)):
         assert loaded._landscape.points.search.name == "cells"
         np.testing.assert_array_equal(loaded.predict(new), expected)
@@ -197,7 +197,7 @@ def test_a_file_of_a_fit_on_a_device_searches_on_the_host(monkeypatch, tmp_path,
     ("params", "told"),
     [
         ({"search": "brute"}, "search='brute' runs on the host, not on device='cuda'"),
-        ({"metric": "manhattan"}, "device='cpu' needs dense points"),
+        ({"metric": "manhattan"}, "device='cuda' needs dense points"),
         ({"metric": "precomputed"}, "device='cuda' needs points, not distances"),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_full_card_is_told(monkeypatch, ball):
     def full(self, *args):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(DevicePoints, "tensor", full)
+    monkeypatch.setattr(DevicePoints, "_n_queries", full)
     with pytest.raises(MemoryError, match=r"too few for points of 8,000 bytes.*device=None"):
         neighbor_graph(clumps(100, 10), **ball, device="cuda")
 
@@ -248,8 +248,8 @@ def test_a_sample_of_the_queries_tells_where_to_begin(monkeypatch):
     X = clumps(2000, 12)
     for shift, first in ((0.0, "halves"), (1e3, "floats")):
         X[:1000] += shift  # so far that halves cannot tell the members of either part from each other
-        points = DevicePoints(X, space_of(X, "euclidean").measure, torch.device("cpu"))
-        assert points._ladder(points.tensor(X), 10)[0] == Rung(first)
+        points = DevicePoints(torch.from_numpy(X), space_of(X, "euclidean").measure, torch.device("cpu"))
+        assert points._ladder(torch.as_tensor(X), 10)[0] == Rung(first)
 
 
 class TestDevices:
@@ -259,7 +259,7 @@ class TestDevices:
     def opened_for_real(self, monkeypatch, a_processor_for_a_card):
         from diffpeaks.neighbors.gpu.devices import opened
 
-        monkeypatch.setattr(points_module, "opened", opened)
+        monkeypatch.setattr(space_module, "opened", opened)
 
     def test_without_torch(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "torch", None)

@@ -28,12 +28,12 @@ def check(n_features, dtype, unit):
     X = random.normal(size=(N_POINTS, n_features)) + centers
     if unit:
         X /= np.linalg.norm(X, axis=1, keepdims=True)
-    points = DevicePoints(X.astype(dtype), Measure(2.0), torch.device("cpu"))
+    points = DevicePoints(torch.from_numpy(X.astype(dtype)), Measure(2.0), torch.device("cpu"))
     assert points._marking().suits(N_NEAREST)
     assert (points._table("halves").common_bias is not None) == unit
-    queries = points.tensor(X[::200].astype(dtype))
+    queries = torch.from_numpy(X[::200].astype(dtype))
     listed, squares, beyond = points._marking().proposed(queries, N_NEAREST, torch.full((25,), torch.inf))
-    exact = squared_distances(queries, points.tensor(X.astype(dtype)), torch.arange(N_POINTS).expand(25, -1))
+    exact = squared_distances(queries, torch.from_numpy(X.astype(dtype)), torch.arange(N_POINTS).expand(25, -1))
     exact = torch.cat([exact, torch.full((25, 1), torch.inf)], dim=1)  # of none
     assert (listed.diff(dim=1) > 0)[listed[:, 1:] < N_POINTS].all()
     assert (squares == exact.gather(1, listed.long())).all()

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     import torch
@@ -37,11 +41,16 @@ def on_host(X: Any) -> Any:
     """A tensor as an array of its values; anything else as it is."""
     if not is_tensor(X):
         return X
+    check_tensor(X)
+    return X.detach().cpu().numpy()
+
+
+def check_tensor(X: Any) -> None:
+    """Refuse a tensor that is no dense one of floats."""
     if not X.dtype.is_floating_point or X.dtype.itemsize < 4:
         raise TypeError(f"X is a tensor of {X.dtype}; give one of torch.float32 or torch.float64")
     if X.device.type == "meta" or "strided" not in str(X.layout):
         raise TypeError(f"X is a tensor of {X.layout} on {X.device}; give a dense one that has values")
-    return X.detach().cpu().numpy()
 
 
 def opened(name: str) -> torch.device:
@@ -87,6 +96,17 @@ def memory_told(device: torch.device, wanted: int) -> Iterator[None]:
         ) from error
 
 
+def on_device(values: Any, device: torch.device) -> torch.Tensor:
+    """An array or a tensor on the device."""
+    import torch
+
+    if isinstance(values, torch.Tensor):
+        return values.detach().to(device)
+    with warnings.catch_warnings():  # that the array cannot be written: nobody does
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.from_numpy(np.ascontiguousarray(values)).to(device)
+
+
 def free_bytes(device: torch.device) -> int:
     """Memory of the device that nobody uses."""
     import torch
@@ -100,6 +120,11 @@ def free_bytes(device: torch.device) -> int:
 def has_triton() -> bool:
     """Whether kernels of our own can be compiled; torch brings Triton along on Linux."""
     return importlib.util.find_spec("triton") is not None
+
+
+def runs_kernels(device: torch.device) -> bool:
+    """Whether kernels of our own run there: on a card, or anywhere while Triton interprets them."""
+    return has_triton() and (device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1")
 
 
 def device_bytes(n_samples: int, n_features: int, n_neighbors: int, itemsize: int) -> int:

@@ -1,4 +1,4 @@
-"""Distances of pairs, the very numbers of the compiled core (native/distance.hpp)."""
+"""Distances of pairs and lengths of rows, the very numbers of the compiled core (native/distance.hpp)."""
 
 from __future__ import annotations
 
@@ -18,30 +18,45 @@ def squared_distances(queries: torch.Tensor, points: torch.Tensor, which: torch.
     """
     n_features = points.shape[1]
     in_lanes = n_features - n_features % _LANES
-    sums = torch.zeros(which.shape, dtype=torch.float64, device=points.device)
-    if in_lanes:
-        lanes = torch.zeros((*which.shape, _LANES), dtype=torch.float64, device=points.device)
-        for first in range(0, in_lanes, _LANES):
-            part = slice(first, first + _LANES)
-            difference = queries[:, None, part].double() - points[:, part][which].double()
-            lanes.add_(difference.mul_(difference))
-        while lanes.shape[-1] > 1:
-            half = lanes.shape[-1] // 2
-            lanes = lanes[..., :half] + lanes[..., half:]
-        sums = lanes[..., 0]
+    lanes = torch.zeros((*which.shape, _LANES), dtype=torch.float64, device=points.device)
+    for first in range(0, in_lanes, _LANES):
+        part = slice(first, first + _LANES)
+        difference = queries[:, None, part].double() - points[:, part][which].double()
+        lanes.add_(difference.mul_(difference))
+    sums = _in_halves(lanes)
     for feature in range(in_lanes, n_features):
         difference = queries[:, None, feature].double() - points[:, feature][which].double()
         sums = sums + difference.mul_(difference)
     return sums
 
 
+def squared_lengths(rows: torch.Tensor) -> torch.Tensor:
+    """Sums of the squares of each row, in the same way."""
+    n_features = rows.shape[1]
+    in_lanes = n_features - n_features % _LANES
+    lanes = torch.zeros((len(rows), _LANES), dtype=torch.float64, device=rows.device)
+    for first in range(0, in_lanes, _LANES):
+        lanes.add_(rows[:, first : first + _LANES].double().square())
+    sums = _in_halves(lanes)
+    for feature in range(in_lanes, n_features):
+        sums = sums + rows[:, feature].double().square()
+    return sums
+
+
+def _in_halves(lanes: torch.Tensor) -> torch.Tensor:
+    while lanes.shape[-1] > 1:
+        half = lanes.shape[-1] // 2
+        lanes = lanes[..., :half] + lanes[..., half:]
+    return lanes[..., 0]
+
+
 def measured(sums: torch.Tensor, measure: Measure, dtype: torch.dtype) -> torch.Tensor:
     """Sums of squares as distances, in the dtype of the points."""
-    values = measure.factor * (sums if measure.squared else _roots(sums))
+    values = measure.factor * (sums if measure.squared else roots(sums))
     values = values.to(dtype)
     return torch.where(values.double() < measure.zero, torch.zeros_like(values), values)
 
 
-def _roots(sums: torch.Tensor) -> torch.Tensor:
+def roots(sums: torch.Tensor) -> torch.Tensor:
     """Rounded to the nearest double, as a GPU and the compiled core do; torch is off by one on processors."""
     return sums.sqrt() if sums.device.type != "cpu" else torch.from_numpy(np.sqrt(sums.numpy()))

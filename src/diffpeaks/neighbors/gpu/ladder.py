@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from diffpeaks.neighbors.contract import Measure
-from diffpeaks.neighbors.gpu.devices import FEW_FEATURES, WORKSPACE, free_bytes, has_triton
+from diffpeaks.neighbors.gpu.devices import FEW_FEATURES, WORKSPACE, free_bytes, has_triton, on_device
 from diffpeaks.neighbors.gpu.distances import measured, squared_distances
 from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, ProductTable, Proposed
 from diffpeaks.progress import stage
@@ -53,33 +52,25 @@ class DevicePoints:
 
     def __init__(
         self,
-        points: NDArray[Any] | torch.Tensor,
+        points: torch.Tensor,
         measure: Measure,
         device: torch.device,
         workspace: int | None = None,
     ) -> None:
         self._device, self._measure = device, measure
-        self._points = self.tensor(points)
+        self._points = points.to(device)
         self._tables: dict[str, ProductTable | DifferenceTable] = {}
         self._marks: MarkingTable | None = None
         self._limit, self._workspace = workspace, workspace or min(WORKSPACE, free_bytes(device) // 4)
 
-    def tensor(self, rows: NDArray[Any] | torch.Tensor) -> torch.Tensor:
-        """Rows on the device."""
-        if isinstance(rows, torch.Tensor):
-            return rows.to(self._device)
-        with warnings.catch_warnings():  # that rows cannot be written: nobody does
-            warnings.simplefilter("ignore", UserWarning)
-            return torch.from_numpy(np.ascontiguousarray(rows)).to(self._device)
-
-    def nearest(self, queries: NDArray[Any] | None, n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    def nearest(self, queries: torch.Tensor | None, n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """The first `n_nearest` points of each query by (distance, index); without queries, of each point."""
         found = self.found(queries, n_nearest)
         return found.indices.cpu().numpy(), found.distances.cpu().numpy()
 
-    def found(self, queries: NDArray[Any] | torch.Tensor | None, n_nearest: int) -> Found:
+    def found(self, queries: torch.Tensor | None, n_nearest: int) -> Found:
         """The same, on the device."""
-        asked = self._points if queries is None else self.tensor(queries)
+        asked = self._points if queries is None else queries
         with stage("neighbours", len(asked)) as done:
             return self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
 
@@ -104,16 +95,15 @@ class DevicePoints:
             indices, distances, farthest, torch.zeros(n_queries, dtype=torch.bool, device=self._device)
         )
 
-    def within(self, queries: NDArray[Any], squares: NDArray[np.float64]) -> Iterator[tuple[Any, Any, Any]]:
+    def within(self, queries: torch.Tensor, squares: NDArray[np.float64]) -> Iterator[tuple[Any, Any, Any]]:
         """Pairs that may be as near as the squared distance of the point, block by block of queries.
 
         Each block is the number of points for each query, the points, and their distances.
         """
         table = "differences" if self._points.shape[1] <= FEW_FEATURES else "floats"
         reach = torch.zeros(self._n_columns, dtype=torch.float64, device=self._device)
-        reach[: len(squares)] = self.tensor(squares)
-        for rows in np.split(queries, range(step := self._n_queries(Rung(table), 0), len(queries), step)):
-            asked = self.tensor(rows)
+        reach[: len(squares)] = on_device(squares, self._device)
+        for asked in queries.split(self._n_queries(Rung(table), 0)) if len(queries) else ():
             near = self._table(table).compared(asked).may_be_within(reach)[:, : len(self._points)]
             owners, which = near.nonzero(as_tuple=True)
             sums = squared_distances(asked[owners], self._points, which[:, None])[:, 0]

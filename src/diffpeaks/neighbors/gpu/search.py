@@ -13,10 +13,11 @@ from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import sort_rows
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.cells.search import CellSearch
-from diffpeaks.neighbors.contract import ROUNDING, ExactSearch, Space
+from diffpeaks.neighbors.contract import ROUNDING, ExactSearch
 from diffpeaks.neighbors.euclidean import check_scale
-from diffpeaks.neighbors.gpu.devices import memory_told
+from diffpeaks.neighbors.gpu.devices import memory_told, on_device
 from diffpeaks.neighbors.gpu.ladder import DevicePoints
+from diffpeaks.neighbors.gpu.space import DeviceSpace
 from diffpeaks.neighbors.ragged_rows import at_most, concatenated
 from diffpeaks.progress import stage
 
@@ -24,37 +25,38 @@ from diffpeaks.progress import stage
 class GpuSearch(ExactSearch):
     """Exact, on a device of torch: holds the contract for dense Euclidean and cosine spaces."""
 
-    def __init__(
-        self, space: Space, n_threads: int, device: torch.device, workspace: int | None = None
-    ) -> None:
+    def __init__(self, space: DeviceSpace, n_threads: int, workspace: int | None = None) -> None:
         """With a `workspace`, comparisons take no more bytes of the device beside the points."""
-        if not space.can_join:
-            raise ValueError(
-                f"device='{device}' needs dense points and a Euclidean, cosine or inner product metric; "
-                "use device=None"
-            )
-        self.name = f"gpu: {device}"
-        self.space, self.n_threads, self.device, self._workspace = space, n_threads, device, workspace
+        self.device: torch.device = space.points.device
+        self.name = f"gpu: {self.device}"
+        self.space, self.n_threads, self._workspace = space, n_threads, workspace
         self._duplicates = space.duplicates(n_threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in a file searches on the host: it finds the same, and the device may not be there."""
         return CellSearch, (self.space, self.n_threads)
 
-    def moved(self, space: Space) -> GpuSearch:
-        return GpuSearch(space, self.n_threads, self.device, self._workspace)
+    def moved(self, space: Any) -> GpuSearch:
+        return GpuSearch(space, self.n_threads, self._workspace)
 
     @cached_property
     def _points(self) -> DevicePoints:
         """Those at distinct locations, under the numbers of these."""
-        points, duplicates = self.space.points, self._duplicates
-        distinct = points if duplicates.all_distinct else points[duplicates.representatives]
-        measure: Any = self.space.measure
-        return DevicePoints(distinct, measure, self.device, self._workspace)
+        space, duplicates = self.space, self._duplicates
+        if not duplicates.all_distinct:
+            space = space.restricted(duplicates.representatives)
+        return DevicePoints(space.points, space.measure, self.device, self._workspace)
+
+    def nearest_of_points(self, n_neighbors: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Indices and distances of the nearest points of each point, on the device; they are distinct."""
+        with memory_told(self.device, self.space.points.nbytes):
+            found = self._points.found(None, n_neighbors)
+        return found.indices, found.distances
 
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         duplicates = self._duplicates
         own = queries is self.space.points
+        queries = on_device(queries, self.device)
         if not own and len(queries):
             check_scale(queries, np.dtype(np.float64))
         n_nearest = min(n_neighbors, duplicates.n_distinct)
@@ -74,6 +76,7 @@ class GpuSearch(ExactSearch):
         squares = self.space.limit(farthest) * (1 + ROUNDING[self.space.dtype])
         parts: list[RaggedRows] = []
         n_entries = 0
+        queries = on_device(queries, self.device)
         if len(queries):
             check_scale(queries, np.dtype(np.float64))
         points_told = memory_told(self.device, self.space.points.nbytes)

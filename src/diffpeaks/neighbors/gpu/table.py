@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -124,7 +125,8 @@ class ProductTable:
 
     def coordinates(self, rows: torch.Tensor) -> Coordinates:
         exact = self._shifted(rows)
-        most = torch.finfo(self._dtype).max / _LENGTH**2 / rows.shape[1]  # a query may lie far out
+        # a query may lie far out; of products the lengths of both are a bound
+        most = torch.finfo(self._dtype).max / _LENGTH**2 / math.sqrt(rows.shape[1])
         short = exact.clamp(-most, most).to(self._dtype)
         residuals = (exact - short.double()).norm(dim=1)
         short = torch.nn.functional.pad(short, (0, -rows.shape[1] % _ALIGNED))

@@ -1,0 +1,108 @@
+"""Passes over all rows of a graph: what every engine supplies, here the compiled core.
+
+Values of points are arrays. Values of entries, such as weights, are what other passes of that engine take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._native import (
+    first_denser,
+    n_parts_of,
+    row_spreads,
+    send_mass,
+    short_links,
+    weigh_rows,
+)
+
+if TYPE_CHECKING:
+    from diffpeaks._native import Graph
+    from diffpeaks.graph.neighbor_graph import NeighborGraph
+
+# What arrives at each point, of what each sends by weight; and the part of all steps that this one is.
+Step: TypeAlias = Callable[[NDArray[np.float64], tuple[float, float]], NDArray[np.float64]]
+
+
+class Weighing(NamedTuple):
+    """How entries are weighed: lengths and masses have one value for all, or one for each."""
+
+    kernel: int  # as the compiled core numbers them
+    by_row: NDArray[np.float64]
+    by_entry: NDArray[np.float64]
+    masses: NDArray[np.float64]
+    dtype: Any
+
+
+class RowsOfHills(NamedTuple):
+    """Rows of which the flow between hills is added up, along entries below `max_link`."""
+
+    rows: Graph
+    weights: NDArray[Any]
+    sent_by_weight: NDArray[np.float64]
+    max_link: float
+
+
+class HostPasses:
+    """By the compiled core, on some threads."""
+
+    def __init__(self, graph: NeighborGraph) -> None:
+        self.graph = graph
+
+    def spreads(self, fewest: int, least: float, n_threads: int) -> NDArray[np.float64]:
+        """The sum of log(reach / distance) over each row of at least that many entries."""
+        spreads = np.empty(self.graph.n_samples)
+        row_spreads(self.graph, fewest, least, spreads, n_threads)
+        return spreads
+
+    def weighed(self, how: Weighing, n_threads: int) -> tuple[Any, NDArray[np.float64]]:
+        """The weight of each entry, and the sum of each row."""
+        return weighed_rows(self.graph, how, n_threads)
+
+    def step(self, weights: Any, n_threads: int) -> Step:
+        """A step of the walk along entries of these weights."""
+        n_samples = self.graph.n_samples
+        sums = np.empty(n_parts_of(n_samples) * n_samples)
+
+        def arriving(sent_by_weight: NDArray[np.float64], part: tuple[float, float]) -> NDArray[np.float64]:
+            found = np.empty(n_samples)
+            send_mass(self.graph, weights, sent_by_weight, sums, found, part, n_threads)
+            return found
+
+        return arriving
+
+    def short_links(
+        self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
+    ) -> NeighborGraph:
+        """The nearest entries of each row, and of those up to `within` the mutual ones."""
+        reach = self.graph.distances_at(self.graph.indptr[:-1] + within - 1)
+        return self.graph.with_rows(*short_links(self.graph, nearest, within, reach, n_threads))
+
+    def first_denser(
+        self, rank: NDArray[np.int32], n_threads: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[Any]]:
+        """Which rows have an entry of lower rank than their own point, the first one, and how far it is."""
+        position = np.empty(len(rank), np.int64)
+        first_denser(self.graph, rank, position, n_threads)
+        return position >= 0, self.graph.indices[position], self.graph.distances[position]
+
+    def flow_rows(
+        self, hill: NDArray[np.int32], weights: Any, sent_by_weight: NDArray[np.float64], max_link: float
+    ) -> RowsOfHills:
+        """What the rows carry to hills."""
+        return RowsOfHills(self.graph, weights, sent_by_weight, max_link)
+
+    def rows_between(self, hill: NDArray[np.int32], max_link: float) -> tuple[Graph, float]:
+        """Rows with the links between hills, and what a link must stay below."""
+        return self.graph, max_link
+
+
+def weighed_rows(rows: Graph, how: Weighing, n_threads: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The weight of each entry of rows, of a graph or of queries, and the sum of each row."""
+    weights, volume = np.empty(len(rows.indices), how.dtype), np.empty(len(rows.indptr) - 1)
+    weigh_rows(rows, how.kernel, how.by_row, how.by_entry, how.masses, weights, volume, n_threads)
+    return weights, volume

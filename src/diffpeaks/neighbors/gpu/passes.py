@@ -1,0 +1,154 @@
+"""Passes over all rows of a graph on a device: the loops of the compiled core, with the same bits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from diffpeaks._native import RATIOS_IN_PRODUCT, n_parts_of, spreads_by_products
+from diffpeaks.graph.passes import HostPasses, RowsOfHills, Step, Weighing
+from diffpeaks.graph.rows import RaggedRows
+from diffpeaks.neighbors.gpu import listed_rows, rows
+from diffpeaks.neighbors.gpu.devices import on_device
+
+if TYPE_CHECKING:
+    from diffpeaks.neighbors.gpu.graph import DeviceGraph
+
+UNFUSED = {"enable_fp_fusion": False}  # the compiled core fuses no multiply-adds either
+
+
+class DeviceRows(NamedTuple):
+    """Rows of neighbours as flat tensors."""
+
+    indptr: torch.Tensor
+    indices: torch.Tensor
+    distances: torch.Tensor
+
+
+class DevicePasses(HostPasses):
+    """By kernels of our own in Triton. Values of points travel; those of entries stay on the device."""
+
+    graph: DeviceGraph
+
+    @property
+    def _rows(self) -> DeviceRows:
+        return self.graph.rows
+
+    @property
+    def _grid(self) -> tuple[int]:
+        return (-(-self.graph.n_samples // rows.ROWS),)
+
+    def _on_device(self, values: Any) -> torch.Tensor:
+        return on_device(np.asarray(values), self._rows.indices.device)
+
+    def _empty(self, n_values: int, dtype: torch.dtype) -> torch.Tensor:
+        return torch.empty(n_values, dtype=dtype, device=self._rows.indices.device)
+
+    def spreads(self, fewest: int, least: float, n_threads: int) -> NDArray[np.float64]:
+        n_samples = self.graph.n_samples
+        n_products = max(1, -(-(int(self.graph.degrees.max()) - 1) // RATIOS_IN_PRODUCT))
+        products = self._empty(n_samples * n_products, torch.float64)
+        smallest = self._on_device([least])
+        given = self._rows.indptr, self._rows.distances, products, n_samples, n_products, fewest, smallest
+        rows.products_of_ratios[self._grid](*given, TOGETHER=RATIOS_IN_PRODUCT, **UNFUSED)
+        spreads = np.empty(n_samples)
+        # the logarithms are those of the host
+        spreads_by_products(products.view(n_samples, n_products).cpu().numpy(), spreads, n_threads)
+        return spreads
+
+    def weighed(self, how: Weighing, n_threads: int) -> tuple[Any, NDArray[np.float64]]:
+        dtype = torch.float32 if how.dtype == np.float32 else torch.float64
+        weights, volume = (
+            self._empty(len(self._rows.indices), dtype),
+            self._empty(self.graph.n_samples, torch.float64),
+        )
+        lengths = [self._on_device(values) for values in (how.by_row, how.by_entry, how.masses)]
+        one = {
+            name: len(values) == 1
+            for name, values in zip(("ONE_ROW", "ONE_ENTRY", "ONE_MASS"), lengths, strict=True)
+        }
+        given = *self._rows, *lengths, weights, volume, self.graph.n_samples
+        rows.weigh[self._grid](*given, KERNEL=how.kernel, **one, **UNFUSED)
+        return weights, volume.cpu().numpy()
+
+    def step(self, weights: torch.Tensor, n_threads: int) -> Step:
+        n_samples = self.graph.n_samples
+        indptr, order = _columns(self._rows.indices, n_samples)
+        degrees = self._rows.indptr.diff()
+        senders = torch.arange(n_samples, dtype=torch.int32, device=order.device)
+        senders, received = senders.repeat_interleave(degrees)[order], weights[order]
+
+        def arriving(sent_by_weight: NDArray[np.float64], part: tuple[float, float]) -> NDArray[np.float64]:
+            found = self._empty(n_samples, torch.float64)
+            sent = self._on_device(sent_by_weight)
+            given = indptr, senders, received, sent, found, n_samples, n_parts_of(n_samples)
+            rows.receive[self._grid](*given, **UNFUSED)
+            arrived: NDArray[np.float64] = found.cpu().numpy()
+            return arrived
+
+        return arriving
+
+    def short_links(
+        self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
+    ) -> DeviceGraph:
+        reach = self.graph.distances_at(self.graph.indptr[:-1] + within - 1)
+        asked = *self._rows, *(self._on_device(values) for values in (nearest, within, reach))
+        dtypes = torch.int32, self._rows.distances.dtype
+        starts, links, lengths = self._listed(listed_rows.short_links, asked, dtypes)
+        return self.graph.with_device_rows(DeviceRows(starts, links, lengths))
+
+    def first_denser(
+        self, rank: NDArray[np.int32], n_threads: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[Any]]:
+        position = self._empty(len(rank), torch.int64)
+        given = self._rows.indptr, self._rows.indices, self._on_device(rank), position, len(rank)
+        rows.first_denser[self._grid](*given)
+        at = position.clamp(min=0)
+        found = position >= 0, self._rows.indices[at], self._rows.distances[at]
+        linked, first, distance = (values.cpu().numpy() for values in found)
+        return linked, first, distance
+
+    def flow_rows(
+        self, hill: NDArray[np.int32], weights: Any, sent_by_weight: NDArray[np.float64], max_link: float
+    ) -> RowsOfHills:
+        """Each row with an entry for each hill: the host adds them up in its order."""
+        asked = (
+            *self._rows,
+            self._on_device(hill),
+            weights,
+            *map(self._on_device, (sent_by_weight, [max_link])),
+        )
+        found = self._listed(listed_rows.flows, asked, (torch.int32, torch.float64))
+        indptr, indices, sums = (values.cpu().numpy() for values in found)
+        by_hill = RaggedRows(indptr, indices, np.zeros(len(indices), np.float32))
+        return RowsOfHills(by_hill, sums, np.ones(self.graph.n_samples), np.inf)
+
+    def rows_between(self, hill: NDArray[np.int32], max_link: float) -> tuple[RaggedRows, float]:
+        asked = *self._rows, self._on_device(hill), self._on_device([max_link])
+        found = self._listed(listed_rows.links_out, asked, (torch.int32,))
+        indptr, indices = (values.cpu().numpy() for values in found)
+        return RaggedRows(indptr, indices, np.zeros(len(indices), np.float32)), np.inf
+
+    def _listed(
+        self, kernel: Any, asked: tuple[torch.Tensor, ...], dtypes: tuple[torch.dtype, ...]
+    ) -> tuple[torch.Tensor, ...]:
+        """Where the list of each row starts, and what a kernel lists, of these dtypes."""
+        n_rows = self.graph.n_samples
+        counts, starts = self._empty(n_rows, torch.int64), torch.zeros_like(self._rows.indptr)
+        nothing = [self._empty(1, dtype) for dtype in dtypes]
+        kernel[self._grid](*asked, counts, starts, *nothing, n_rows, FILL=False, **UNFUSED)
+        starts[1:] = counts.cumsum(dim=0)
+        lists = [self._empty(int(starts[-1]), dtype) for dtype in dtypes]
+        kernel[self._grid](*asked, counts, starts, *lists, n_rows, FILL=True, **UNFUSED)
+        return starts, *lists
+
+
+def _columns(indices: torch.Tensor, n_samples: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Entries by the point that they lead to, in the order of rows: where each begins, and the entries."""
+    order = indices.sort(stable=True).indices
+    starts = torch.zeros(n_samples + 1, dtype=torch.int64, device=indices.device)
+    starts[1:] = torch.bincount(indices, minlength=n_samples).cumsum(dim=0)
+    return starts, order

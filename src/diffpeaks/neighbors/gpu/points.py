@@ -1,0 +1,54 @@
+"""Points whose search and graph are on a device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from diffpeaks._base.validation import check_list_length
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors.gpu.devices import runs_kernels
+from diffpeaks.neighbors.points import PointSet
+
+
+class DevicePointSet(PointSet):
+    """As `PointSet`; a graph of nearest neighbours stays on the device, where our kernels run there."""
+
+    search: Any  # a GpuSearch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in a file is on the host: the device may not be there."""
+        return PointSet, (self.space, self.search, replace(self._choice, device=None))
+
+    def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
+        stays = runs_kernels(self.search.device) and self.space.duplicates(self.n_threads).all_distinct
+        if n_neighbors is None or radius is not None or not stays:
+            return super().graph(n_neighbors, radius)
+        from diffpeaks.neighbors.gpu.graph import DeviceGraph  # which needs Triton
+        from diffpeaks.neighbors.gpu.passes import DeviceRows
+
+        n_neighbors = check_list_length(n_neighbors, self.n_samples)
+        indices, distances = _self_first(*self.search.nearest_of_points(n_neighbors))
+        indptr = torch.arange(self.n_samples + 1, device=indices.device) * n_neighbors
+        complete = np.inf if n_neighbors == self.n_samples else 0.0
+        rows = DeviceRows(indptr, indices.flatten(), distances.flatten())
+        return DeviceGraph.of_rows(rows, n_neighbors, complete, self.search.told(n_neighbors))
+
+
+def _self_first(indices: torch.Tensor, distances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Each point first in its own row: where others are as near as zero, it may be behind them."""
+    n_samples, n_neighbors = indices.shape
+    own = torch.arange(n_samples, dtype=torch.int32, device=indices.device)
+    behind = (indices[:, 0] != own).nonzero()[:, 0]
+    if len(behind):
+        is_own = indices[behind] == own[behind, None]
+        place = torch.where(is_own.any(dim=1), is_own.int().argmax(dim=1), n_neighbors - 1)[:, None]
+        at = torch.arange(n_neighbors, device=indices.device).expand(len(behind), -1)
+        source = torch.where(at == 0, place, at - ((at <= place) & (at > 0)).long())
+        for values in (indices, distances):
+            values[behind] = values[behind].gather(1, source)
+        indices[behind, 0], distances[behind, 0] = own[behind], 0.0
+    return indices, distances
