@@ -18,6 +18,7 @@ from diffpeaks.neighbors.contract import Measure
 from diffpeaks.neighbors.gpu.distances import squared_distances
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
 from diffpeaks.neighbors.gpu.marks import sample_rank
+from diffpeaks.neighbors.gpu.table import Queries
 
 N_POINTS, N_NEAREST = 5000, 4
 
@@ -32,18 +33,28 @@ def check(n_features, dtype, unit):
     assert points._marking().suits(N_NEAREST)
     assert (points._table("halves").common_bias is not None) == unit
     queries = torch.from_numpy(X[::200].astype(dtype))
-    listed, squares, beyond = points._marking().proposed(queries, N_NEAREST, torch.full((25,), torch.inf))
+    listed, squares, beyond = points._marking().proposed(Queries(queries), N_NEAREST, torch.full((25,), torch.inf))
     exact = squared_distances(queries, torch.from_numpy(X.astype(dtype)), torch.arange(N_POINTS).expand(25, -1))
     exact = torch.cat([exact, torch.full((25, 1), torch.inf)], dim=1)  # of none
     assert (listed.diff(dim=1) > 0)[listed[:, 1:] < N_POINTS].all()
     assert (squares == exact.gather(1, listed.long())).all()
     assert (exact.scatter(1, listed.long(), torch.inf) >= beyond[:, None]).all()
-    found = points._found(Rung("marks"), queries, N_NEAREST, torch.full((25,), torch.inf))
+    found = points._found(Rung("marks"), Queries(queries), N_NEAREST, torch.full((25,), torch.inf))
     nearest = exact.sort(dim=1, stable=True).indices[:, :N_NEAREST]
     assert (found.indices == nearest)[found.certain].all()
     assert found.certain.float().mean() > 0.9
-    again = points._found(Rung("marks", 4), queries, N_NEAREST, found.farthest)
+    again = points._found(Rung("marks", 4), Queries(queries, torch.arange(0, N_POINTS, 200)), N_NEAREST, found.farthest)
     assert again.certain.all() and (again.indices == nearest).all()
+    # points that were near bound how far the nearest are
+    near = torch.from_numpy(random.permuted(np.arange(20, dtype=np.int32).reshape(5, 4), axis=1))
+    bound = torch.empty(5, dtype=torch.float64)
+    points._marking().bound(near, bound)
+    own, all_points = Queries(points._points[:5], slice(0, 5)), torch.arange(N_POINTS).expand(5, -1)
+    exact = squared_distances(own.rows, points._points, all_points)
+    assert (bound == exact.gather(1, near.long()).amax(dim=1)).all()
+    found = points._found(Rung("marks", 64), own, N_NEAREST, bound)
+    assert found.certain.all()
+    assert (found.indices == exact.sort(dim=1, stable=True).indices[:, :N_NEAREST]).all()
 
 
 for n_wanted in (2, 80, 20_000):  # too few of them in the sample: hardly ever

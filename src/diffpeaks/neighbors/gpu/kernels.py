@@ -66,25 +66,34 @@ def mark(
 
 
 @triton.jit
-def collect(marks, lists, counts, n_points, n_words, ROOM: tl.constexpr, CHUNK: tl.constexpr):
-    """The marked points of a query, as many as there is room for, and how many there are."""
+def collect(marks, lists, counts, n_points, n_words, ROOM: tl.constexpr, TILES: tl.constexpr):
+    """The marked points of a query in order, as many as there is room for, and how many there are."""
     row = tl.program_id(0).to(tl.int64)
     n_found = 0
-    for first in range(0, n_words, CHUNK):
-        place = first + tl.arange(0, CHUNK)
+    for first in range(0, n_words, 4 * TILES):
+        place = first + 4 * tl.arange(0, TILES)[:, None] + tl.arange(0, 4)[None, :]
         word = tl.load(marks + row * n_words + place, mask=place < n_words, other=0)
-        column = (place // 4) * _COLUMNS + 2 * (place % 4)
-        if tl.max((word != 0).to(tl.int32), axis=0) > 0:
+        if tl.max(tl.reshape((word != 0).to(tl.int32), [4 * TILES]), axis=0) > 0:
+            word = tl.reshape(_in_order(word, TILES), [4 * TILES])
+            column = 32 * (first + tl.arange(0, 4 * TILES))
             n_bits = _n_bits(word)
             at = n_found + tl.cumsum(n_bits, axis=0) - n_bits
             n_found += tl.sum(n_bits, axis=0)
             while tl.max((word != 0).to(tl.int32), axis=0) > 0:
-                bit = _n_bits((word & -word) - 1)
-                point = column + 8 * (bit // 2) + bit % 2
+                point = column + _n_bits((word & -word) - 1)
                 tl.store(lists + row * ROOM + at, point, mask=(word != 0) & (at < ROOM) & (point < n_points))
                 at += 1
                 word = word & (word - 1)
     tl.store(counts + row, n_found)
+
+
+@triton.jit
+def _in_order(words, TILES: tl.constexpr):
+    """Words of tiles whose bits are in the order of points: 32 of them in each word."""
+    quarter = tl.arange(0, 4)[None, None, :]
+    bits = (words[:, :, None] >> (8 * quarter)) & 0xFF  # of each word, those for a quarter of the points
+    pairs = (bits & 3) | ((bits & 12) << 6) | ((bits & 48) << 12) | ((bits & 192) << 18)
+    return tl.sum(pairs << (2 * tl.arange(0, 4)[None, :, None]), axis=1)
 
 
 @triton.jit

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diffpeaks.neighbors.contract import Measure
 from diffpeaks.neighbors.gpu.devices import FEW_FEATURES, WORKSPACE, free_bytes, has_triton, on_device
 from diffpeaks.neighbors.gpu.distances import measured, squared_distances
-from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, ProductTable, Proposed
+from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, ProductTable, Proposed, Queries
 from diffpeaks.progress import stage
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     farthest: torch.Tensor  # squared distance of the last, than which the true last one is no farther
     certain: torch.Tensor  # of each query: nothing that was not proposed belongs there
 
-    def put(self, which: torch.Tensor, some: Found) -> None:
+    def put(self, which: slice | torch.Tensor, some: Found) -> None:
         """What was found for some of the queries."""
         for values, new in zip(self, some, strict=True):
             values[which] = new
@@ -68,24 +68,37 @@ class DevicePoints:
         found = self.found(queries, n_nearest)
         return found.indices.cpu().numpy(), found.distances.cpu().numpy()
 
-    def found(self, queries: torch.Tensor | None, n_nearest: int) -> Found:
-        """The same, on the device."""
+    def found(self, queries: torch.Tensor | None, n_nearest: int, near: torch.Tensor | None = None) -> Found:
+        """The same, on the device; `near` are as many different points, not far from each of the points."""
         asked = self._points if queries is None else queries
         with stage("neighbours", len(asked)) as done:
-            return self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
+            rungs = self._ladder(asked, n_nearest)
+            found = self._nothing(len(asked), n_nearest)
+            if near is not None and rungs[0].table == "marks":
+                self._marking().bound(near, found.farthest)
+            return self._climbed(rungs, asked, found, done)
 
     def _climbed(
-        self, rungs: list[Rung], asked: torch.Tensor, n_nearest: int, done: Callable[[int], Any]
+        self, rungs: list[Rung], asked: torch.Tensor, found: Found, done: Callable[[int], Any]
     ) -> Found:
         """What the rungs find, each for the queries about which those before it are not certain."""
-        found = self._nothing(len(asked), n_nearest)
         for rung in rungs:
-            left = (~found.certain).nonzero()[:, 0]
-            for which in left.split(self._n_queries(rung, n_nearest)) if len(left) else ():
-                found.put(which, self._found(rung, asked[which], n_nearest, found.farthest[which]))
+            for which in self._uncertain(found, rung):
+                known = which if asked is self._points else None
+                queries = Queries(asked[which], known)
+                found.put(which, self._found(rung, queries, found.indices.shape[1], found.farthest[which]))
                 if rung is rungs[0]:  # those after it have little to do, and nobody waits to see how little
-                    done(len(which))
+                    done(len(queries.rows))
         return found
+
+    def _uncertain(self, found: Found, rung: Rung) -> Iterator[slice | torch.Tensor]:
+        """The queries that a rung must look at, so many at a time as the workspace holds."""
+        step = self._n_queries(rung, found.indices.shape[1])
+        left = (~found.certain).nonzero()[:, 0]
+        if len(left) < len(found.certain):
+            yield from left.split(step) if len(left) else ()
+        else:
+            yield from (slice(first, first + step) for first in range(0, len(left), step))
 
     def _nothing(self, n_queries: int, n_nearest: int) -> Found:
         indices = torch.zeros((n_queries, n_nearest), dtype=torch.int32, device=self._device)
@@ -115,7 +128,8 @@ class DevicePoints:
         tables = self._tables_for(n_nearest)
         sample = asked[:: max(1, len(asked) // _SAMPLE)]
         while len(tables) > 1 and len(asked) > 4 * _SAMPLE:
-            found = self._climbed(_rungs_of(tables[:1]), sample, n_nearest, lambda n_certain: None)
+            nothing = self._nothing(len(sample), n_nearest)
+            found = self._climbed(_rungs_of(tables[:1]), sample, nothing, lambda n_certain: None)
             if float(found.certain.float().mean()) >= 1 - _MOST_UNCERTAIN:
                 break
             tables = tables[1:]
@@ -130,7 +144,7 @@ class DevicePoints:
         own = has_triton() and self._marking().suits(n_nearest)
         return ["marks" if own else "halves", "floats"]
 
-    def _found(self, rung: Rung, asked: torch.Tensor, n_nearest: int, farthest: torch.Tensor) -> Found:
+    def _found(self, rung: Rung, asked: Queries, n_nearest: int, farthest: torch.Tensor) -> Found:
         """The nearest of what a rung proposes, where the last one is no farther than `farthest`."""
         points, squares, beyond = self._proposed(rung, asked, n_nearest, farthest)
         distances, order = measured(squares, self._measure, self._points.dtype).sort(dim=1, stable=True)
@@ -140,10 +154,10 @@ class DevicePoints:
         certain = measured(beyond.clamp(min=0), self._measure, distances.dtype) > distances[:, n_nearest - 1]
         return Found(points.gather(1, order).int(), distances[:, :n_nearest], last, certain)
 
-    def _proposed(self, rung: Rung, asked: torch.Tensor, n_nearest: int, farthest: torch.Tensor) -> Proposed:
-        n_points = len(self._points)
+    def _proposed(self, rung: Rung, queries: Queries, n_nearest: int, farthest: torch.Tensor) -> Proposed:
         if rung.table == "marks":
-            return self._marking().proposed(asked, rung.times * n_nearest, farthest)
+            return self._marking().proposed(queries, rung.times * n_nearest, farthest)
+        n_points, asked = len(self._points), queries.rows
         n_proposed = min(n_points, rung.times * (n_nearest + _SPARE))
         if rung.table == "all" or n_proposed == n_points:
             points = torch.arange(n_points, device=self._device).expand(len(asked), n_points)

@@ -10,7 +10,7 @@ from scipy.special import pdtrik
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from diffpeaks.neighbors.gpu import kernels
-from diffpeaks.neighbors.gpu.table import Coordinates, ProductTable, Proposed
+from diffpeaks.neighbors.gpu.table import Coordinates, ProductTable, Proposed, Queries
 
 try:
     from diffpeaks.neighbors.gpu import hopper
@@ -23,7 +23,8 @@ _EVERY = 16  # column is looked at first, to see how large the values of neighbo
 _GROUP = 16  # of these columns, of which the best is looked at
 _RISK = 0.006  # of queries for which too few points are marked
 _ROWS, _PART = 128, 64
-_CHUNK, _PAIRS = 2048, 32
+_TILES, _PAIRS = 256, 32
+_BOUND_ENTRIES = 1 << 25  # whose distances bound those of the nearest, at once
 _SUM_ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
 _FARTHER = 1 + 1e-6  # times a squared distance, than which another may be rounded to the same
 
@@ -62,22 +63,35 @@ class MarkingTable:
         """Whether there are points enough for a sample to tell what is near."""
         return len(self._sample.bias) // _GROUP >= 4 * sample_rank(n_nearest)
 
-    def proposed(self, queries: torch.Tensor, n_wanted: int, farthest: torch.Tensor) -> Proposed:
+    def bound(self, near: torch.Tensor, farthest: torch.Tensor) -> None:
+        """Set `farthest` to the squared distance of the first points to the farthest of those near them."""
+        n_near = near.shape[1]
+        step = max(1, _BOUND_ENTRIES // n_near)
+        for first in range(0, len(near), step):
+            lists = near[first : first + step].contiguous()
+            which = slice(first, first + len(lists))
+            counts = torch.full((len(lists),), n_near, dtype=torch.int32, device=lists.device)
+            farthest[which] = self._squares(self._points[which], lists, counts).amax(dim=1)
+
+    def proposed(self, queries: Queries, n_wanted: int, farthest: torch.Tensor) -> Proposed:
         """About so many points or more, or where it is finite, all within the squared distance `farthest`."""
-        asked, n_queries, n_points = self._table.coordinates(queries), len(queries), len(self._points)
+        asked, rows = self._table.coordinates_of(queries), queries.rows
+        n_queries, n_points = len(rows), len(self._points)
         within = self._table.least_value(asked, farthest * _FARTHER, _SUM_ROUNDING).float()
-        within = within.nextafter(torch.full_like(within, -torch.inf))  # what is not marked must be beyond
-        least = torch.where(farthest < torch.inf, within, self._least(asked, n_wanted))
+        least = within.nextafter(torch.full_like(within, -torch.inf))  # what is not marked must be beyond
+        unknown = farthest == torch.inf
+        if bool(unknown.any()):
+            least = torch.where(unknown, self._least(asked, n_wanted), least)
         n_words, room = 4 * self._n_tiles, self.room(n_wanted)
-        marks = torch.empty((n_queries, n_words), dtype=torch.int32, device=queries.device)
+        marks = torch.empty((n_queries, n_words), dtype=torch.int32, device=rows.device)
         self._mark(asked.rows, least, marks)
-        lists = torch.full((n_queries, room), n_points, dtype=torch.int32, device=queries.device)
-        counts = torch.empty(n_queries, dtype=torch.int32, device=queries.device)
-        kernels.collect[(n_queries,)](marks, lists, counts, n_points, n_words, ROOM=room, CHUNK=_CHUNK)
-        lists = lists.sort(dim=1).values
+        lists = torch.full((n_queries, room), n_points, dtype=torch.int32, device=rows.device)
+        counts = torch.empty(n_queries, dtype=torch.int32, device=rows.device)
+        given = marks, lists, counts, n_points, n_words
+        kernels.collect[(n_queries,)](*given, ROOM=room, TILES=_TILES, num_warps=1)
         beyond = self._table.squares_beyond(asked, least, rounding=_SUM_ROUNDING)
         beyond[counts > room] = 0  # some were left out
-        return Proposed(lists, self._squares(queries, lists, counts), beyond)
+        return Proposed(lists, self._squares(rows, lists, counts), beyond)
 
     def _least(self, asked: Coordinates, n_wanted: int) -> torch.Tensor:
         """A value that about enough points reach, by the best of some groups of the sample.

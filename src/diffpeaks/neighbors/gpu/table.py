@@ -38,6 +38,13 @@ class Compared(NamedTuple):
         return self.values >= torch.nextafter(least, torch.full_like(least, -torch.inf))
 
 
+class Queries(NamedTuple):
+    """Rows whose nearest points are sought, and which of the points they are, if they are."""
+
+    rows: torch.Tensor
+    which: slice | torch.Tensor | None = None
+
+
 class Proposed(NamedTuple):
     """Points that may be the nearest of queries, in the order of their numbers; none come last.
 
@@ -91,12 +98,16 @@ class ProductTable:
         self._scale = _LENGTH / longest if longest else 1.0
         n_features = -(-points.shape[1] // _ALIGNED) * _ALIGNED
         rows = torch.zeros((n_columns, n_features), dtype=dtype, device=points.device)
-        bias = torch.full((n_columns,), -torch.inf, dtype=torch.float64, device=points.device)
-        self._residual, first = 0.0, 0
+        squares = torch.full((n_columns,), torch.inf, dtype=torch.float64, device=points.device)
+        residuals = torch.zeros_like(squares)
+        first = 0
         for block in _blocks(points):
             known, last = self.coordinates(block), first + len(block)
-            rows[first:last], bias[first:last] = known.rows, -known.squares / 2
-            self._residual, first = max(self._residual, float(known.residuals.max())), last
+            rows[first:last], squares[first:last], residuals[first:last] = known
+            first = last
+        self._points = Coordinates(*(values[:first] for values in (rows, squares, residuals)))
+        self._residual = float(residuals.max())
+        bias = -squares / 2
         short = bias.clone()
         if self.common_bias is not None:
             short[:first] = self.common_bias
@@ -122,6 +133,12 @@ class ProductTable:
     def least_value(self, asked: Coordinates, squares: torch.Tensor, rounding: float) -> torch.Tensor:
         """Points of smaller values are farther from their query than these squared distances."""
         return self._offset(asked, rounding) - squares * self._scale**2 / 2
+
+    def coordinates_of(self, queries: Queries) -> Coordinates:
+        """Those of points are known."""
+        if queries.which is None:
+            return self.coordinates(queries.rows)
+        return Coordinates(*(values[queries.which] for values in self._points))
 
     def coordinates(self, rows: torch.Tensor) -> Coordinates:
         exact = self._shifted(rows)
