@@ -65,7 +65,7 @@ def timed(function, n_runs=_RUNS):
         torch.cuda.synchronize()
         seconds.append(time.perf_counter() - start)
     peak = torch.cuda.max_memory_allocated() - before
-    return answer, seconds[0], statistics.median(seconds[1:]), peak
+    return answer, seconds[0], statistics.median(seconds[1:] or seconds), peak
 
 
 def recall(X, found, n_neighbors):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from refusals import refuses
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_graph
-from diffpeaks.neighbors.gpu import space as space_module
 from diffpeaks.neighbors import searchable
 from diffpeaks.neighbors.gpu import ladder
+from diffpeaks.neighbors.gpu import space as space_module
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
 from diffpeaks.neighbors.inputs import space_of
 

@@ -97,11 +97,11 @@ def memory_told(device: torch.device, wanted: int) -> Iterator[None]:
 
 
 def on_device(values: Any, device: torch.device) -> torch.Tensor:
-    """An array or a tensor on the device."""
+    """An array or a tensor on the device, its rows one after another."""
     import torch
 
     if isinstance(values, torch.Tensor):
-        return values.detach().to(device)
+        return values.detach().to(device).contiguous()
     with warnings.catch_warnings():  # that the array cannot be written: nobody does
         warnings.simplefilter("ignore", UserWarning)
         return torch.from_numpy(np.ascontiguousarray(values)).to(device)

@@ -66,21 +66,73 @@ def mark(
 
 
 @triton.jit
-def collect(marks, lists, counts, n_points, n_words, ROOM: tl.constexpr, TILES: tl.constexpr):
+def _squares(queries, columns, rows, inside, at, n_columns, FEATURES: tl.constexpr):
+    """Squared distances of some queries to some points, whose features lie column by column."""
+    total = (rows * 0)[:, None].to(tl.float64) + (at * 0)[None, :].to(tl.float64)
+    for feature in tl.static_range(FEATURES):
+        x = tl.load(queries + rows * FEATURES + feature, mask=inside, other=0.0)
+        y = tl.load(columns + feature * n_columns + at, mask=at < n_columns, other=float("inf"))
+        difference = x[:, None] - y[None, :]
+        total += difference * difference
+    return total
+
+
+@triton.jit
+def mark_differences(
+    queries, columns, most, marks, n_queries, n_tiles, FEATURES: tl.constexpr, ROWS: tl.constexpr
+):
+    """A bit for each query and point: whether their squared distance is at most that of the query."""
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = rows < n_queries
+    limit = tl.load(most + rows, mask=inside, other=-1.0)
+    to = marks + rows[:, None] * (4 * n_tiles) + tl.arange(0, 4)[None, :]
+    for tile in range(tl.program_id(1), n_tiles, tl.num_programs(1)):
+        at = tile * _COLUMNS + tl.arange(0, _COLUMNS)
+        squares = _squares(queries, columns, rows, inside, at, n_tiles.to(tl.int64) * _COLUMNS, FEATURES)
+        words = _words_of(squares <= limit[:, None], ROWS)
+        tl.store(to + 4 * tile, words, mask=inside[:, None])
+
+
+@triton.jit
+def best_of_groups(
+    queries,
+    columns,
+    best,
+    n_queries,
+    n_columns,
+    n_groups,
+    FEATURES: tl.constexpr,
+    ROWS: tl.constexpr,
+    GROUP: tl.constexpr,
+    EVERY: tl.constexpr,
+):
+    """The least squared distance of each query in groups of every so many-th point, spread over all."""
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = rows < n_queries
+    group = tl.program_id(1).to(tl.int64) * _COLUMNS + tl.arange(0, _COLUMNS)
+    smallest = tl.full([ROWS, _COLUMNS], float("inf"), tl.float64)
+    for member in range(0, GROUP):
+        at = (member * n_groups + group) * EVERY
+        squares = _squares(queries, columns, rows, inside, at, n_columns, FEATURES)
+        smallest = tl.minimum(smallest, squares)
+    where = best + rows[:, None] * n_groups + group[None, :]
+    tl.store(where, smallest, mask=inside[:, None] & (group < n_groups)[None, :])
+
+
+@triton.jit
+def collect(marks, lists, counts, n_points, n_words, ROOM: tl.constexpr, CHUNK: tl.constexpr):
     """The marked points of a query in order, as many as there is room for, and how many there are."""
     row = tl.program_id(0).to(tl.int64)
     n_found = 0
-    for first in range(0, n_words, 4 * TILES):
-        place = first + 4 * tl.arange(0, TILES)[:, None] + tl.arange(0, 4)[None, :]
-        word = tl.load(marks + row * n_words + place, mask=place < n_words, other=0)
-        if tl.max(tl.reshape((word != 0).to(tl.int32), [4 * TILES]), axis=0) > 0:
-            word = tl.reshape(_in_order(word, TILES), [4 * TILES])
-            column = 32 * (first + tl.arange(0, 4 * TILES))
+    for first in range(0, n_words, CHUNK):
+        place = first + tl.arange(0, CHUNK)
+        word = _in_order(marks + row * n_words, place, place < n_words)
+        if tl.max((word != 0).to(tl.int32), axis=0) > 0:
             n_bits = _n_bits(word)
             at = n_found + tl.cumsum(n_bits, axis=0) - n_bits
             n_found += tl.sum(n_bits, axis=0)
             while tl.max((word != 0).to(tl.int32), axis=0) > 0:
-                point = column + _n_bits((word & -word) - 1)
+                point = 32 * place + _n_bits((word & -word) - 1)
                 tl.store(lists + row * ROOM + at, point, mask=(word != 0) & (at < ROOM) & (point < n_points))
                 at += 1
                 word = word & (word - 1)
@@ -88,12 +140,15 @@ def collect(marks, lists, counts, n_points, n_words, ROOM: tl.constexpr, TILES: 
 
 
 @triton.jit
-def _in_order(words, TILES: tl.constexpr):
-    """Words of tiles whose bits are in the order of points: 32 of them in each word."""
-    quarter = tl.arange(0, 4)[None, None, :]
-    bits = (words[:, :, None] >> (8 * quarter)) & 0xFF  # of each word, those for a quarter of the points
-    pairs = (bits & 3) | ((bits & 12) << 6) | ((bits & 48) << 12) | ((bits & 192) << 18)
-    return tl.sum(pairs << (2 * tl.arange(0, 4)[None, :, None]), axis=1)
+def _in_order(marks, place, inside):
+    """The marks of 32 points in order: a byte of each word of their tile, spread two bits by two."""
+    tile = marks + place // 4 * 4
+    word = place * 0
+    for other in tl.static_range(4):
+        bits = (tl.load(tile + other, mask=inside, other=0) >> (8 * (place % 4))) & 0xFF
+        pairs = (bits & 3) | ((bits & 12) << 6) | ((bits & 48) << 12) | ((bits & 192) << 18)
+        word |= pairs << (2 * other)
+    return word
 
 
 @triton.jit

@@ -16,7 +16,7 @@ from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, ProductTabl
 from diffpeaks.progress import stage
 
 if TYPE_CHECKING:
-    from diffpeaks.neighbors.gpu.marks import MarkingTable
+    from diffpeaks.neighbors.gpu.marks import Marks
 
 _GROUP = 64  # columns of which the best is looked at first
 _COLUMNS = 8 * _GROUP  # tables are as wide as a multiple of that: products are slow otherwise
@@ -58,9 +58,9 @@ class DevicePoints:
         workspace: int | None = None,
     ) -> None:
         self._device, self._measure = device, measure
-        self._points = points.to(device)
+        self._points = points.to(device).contiguous()
         self._tables: dict[str, ProductTable | DifferenceTable] = {}
-        self._marks: MarkingTable | None = None
+        self._marks: Marks | None = None
         self._limit, self._workspace = workspace, workspace or min(WORKSPACE, free_bytes(device) // 4)
 
     def nearest(self, queries: torch.Tensor | None, n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
@@ -74,19 +74,27 @@ class DevicePoints:
         with stage("neighbours", len(asked)) as done:
             rungs = self._ladder(asked, n_nearest)
             found = self._nothing(len(asked), n_nearest)
-            if near is not None and rungs[0].table == "marks":
+            if bounded := near is not None and rungs[0].table == "marks":
                 self._marking().bound(near, found.farthest)
-            return self._climbed(rungs, asked, found, done)
+            return self._climbed(rungs, asked, found, done, bounded)
 
     def _climbed(
-        self, rungs: list[Rung], asked: torch.Tensor, found: Found, done: Callable[[int], Any]
+        self,
+        rungs: list[Rung],
+        asked: torch.Tensor,
+        found: Found,
+        done: Callable[[int], Any],
+        bounded: bool = False,
     ) -> Found:
-        """What the rungs find, each for the queries about which those before it are not certain."""
+        """What the rungs find, each for the queries about which those before it are not certain.
+
+        The first one knows no bound, unless the distances in `found` are `bounded`.
+        """
         for rung in rungs:
             for which in self._uncertain(found, rung):
-                known = which if asked is self._points else None
-                queries = Queries(asked[which], known)
-                found.put(which, self._found(rung, queries, found.indices.shape[1], found.farthest[which]))
+                queries = Queries(asked[which], which if asked is self._points else None)
+                farthest = found.farthest[which] if bounded or rung is not rungs[0] else None
+                found.put(which, self._found(rung, queries, found.indices.shape[1], farthest))
                 if rung is rungs[0]:  # those after it have little to do, and nobody waits to see how little
                     done(len(queries.rows))
         return found
@@ -126,7 +134,7 @@ class DevicePoints:
     def _ladder(self, asked: torch.Tensor, n_nearest: int) -> list[Rung]:
         """From the first table on that is certain about most of a sample of the queries."""
         tables = self._tables_for(n_nearest)
-        sample = asked[:: max(1, len(asked) // _SAMPLE)]
+        sample = asked[:: max(1, len(asked) // _SAMPLE)].contiguous()  # as kernels expect rows
         while len(tables) > 1 and len(asked) > 4 * _SAMPLE:
             nothing = self._nothing(len(sample), n_nearest)
             found = self._climbed(_rungs_of(tables[:1]), sample, nothing, lambda n_certain: None)
@@ -137,15 +145,16 @@ class DevicePoints:
 
     def _tables_for(self, n_nearest: int) -> list[str]:
         """The cheapest first."""
-        if self._points.shape[1] <= FEW_FEATURES:
-            return ["differences"]
+        few = self._points.shape[1] <= FEW_FEATURES
         if self._device.type == "cpu":
-            return ["floats"]  # a processor has no fast products of halves
+            return ["differences" if few else "floats"]  # a processor has no fast products of halves
         own = has_triton() and self._marking().suits(n_nearest)
+        if few:
+            return ["marks", "differences"] if own else ["differences"]
         return ["marks" if own else "halves", "floats"]
 
-    def _found(self, rung: Rung, asked: Queries, n_nearest: int, farthest: torch.Tensor) -> Found:
-        """The nearest of what a rung proposes, where the last one is no farther than `farthest`."""
+    def _found(self, rung: Rung, asked: Queries, n_nearest: int, farthest: torch.Tensor | None) -> Found:
+        """The nearest of what a rung proposes, where the last one is no farther than `farthest`, if given."""
         points, squares, beyond = self._proposed(rung, asked, n_nearest, farthest)
         distances, order = measured(squares, self._measure, self._points.dtype).sort(dim=1, stable=True)
         order = order[:, :n_nearest]
@@ -154,7 +163,9 @@ class DevicePoints:
         certain = measured(beyond.clamp(min=0), self._measure, distances.dtype) > distances[:, n_nearest - 1]
         return Found(points.gather(1, order).int(), distances[:, :n_nearest], last, certain)
 
-    def _proposed(self, rung: Rung, queries: Queries, n_nearest: int, farthest: torch.Tensor) -> Proposed:
+    def _proposed(
+        self, rung: Rung, queries: Queries, n_nearest: int, farthest: torch.Tensor | None
+    ) -> Proposed:
         if rung.table == "marks":
             return self._marking().proposed(queries, rung.times * n_nearest, farthest)
         n_points, asked = len(self._points), queries.rows
@@ -166,13 +177,13 @@ class DevicePoints:
             points, beyond = _best_columns(self._table(rung.table).compared(asked), n_proposed)
         return Proposed(points, squared_distances(asked, self._points, points), beyond)
 
-    def _marking(self) -> MarkingTable:
+    def _marking(self) -> Marks:
         if self._marks is None:
-            from diffpeaks.neighbors.gpu.marks import MarkingTable  # which needs Triton
+            from diffpeaks.neighbors.gpu.marks import DifferenceMarks, ProductMarks  # which need Triton
 
-            table = self._table("halves")
-            assert isinstance(table, ProductTable)
-            self._marks = MarkingTable(table, self._points)
+            few = self._points.shape[1] <= FEW_FEATURES
+            table: Any = self._table("differences" if few else "halves")
+            self._marks = (DifferenceMarks if few else ProductMarks)(table, self._points)
         return self._marks
 
     def _table(self, name: str) -> ProductTable | DifferenceTable:

@@ -1,4 +1,4 @@
-"""Which points may be near, marked by one product of half floats in a kernel of our own."""
+"""Which points may be near, marked in kernels of our own; few values are ever stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import pdtrik
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from diffpeaks.neighbors.gpu import kernels
-from diffpeaks.neighbors.gpu.table import Coordinates, ProductTable, Proposed, Queries
+from diffpeaks.neighbors.gpu.table import Coordinates, DifferenceTable, ProductTable, Proposed, Queries
 
 try:
     from diffpeaks.neighbors.gpu import hopper
@@ -23,7 +23,8 @@ _EVERY = 16  # column is looked at first, to see how large the values of neighbo
 _GROUP = 16  # of these columns, of which the best is looked at
 _RISK = 0.006  # of queries for which too few points are marked
 _ROWS, _PART = 128, 64
-_TILES, _PAIRS = 256, 32
+_FEW_ROWS, _GROUP_ROWS = 32, 16  # of few features
+_CHUNK, _PAIRS = 512, 32
 _BOUND_ENTRIES = 1 << 25  # whose distances bound those of the nearest, at once
 _SUM_ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
 _FARTHER = 1 + 1e-6  # times a squared distance, than which another may be rounded to the same
@@ -37,17 +38,14 @@ def sample_rank(n_nearest: int) -> int:
     return math.ceil(pdtrik(1 - _RISK, n_nearest / _EVERY)) + 1
 
 
-class MarkingTable:
-    """Half floats of the points; queries are compared with all of them, and few values are ever stored."""
+class Marks:
+    """Points that are marked for queries, by values, the larger the nearer, that reach a least one."""
 
-    def __init__(self, table: ProductTable, points: torch.Tensor) -> None:
-        self._table, self._points = table, points
-        self._bias = table.columns.bias.float()
-        self._n_tiles = len(self._bias) // kernels.COLUMNS
-        card = torch.cuda.get_device_properties(points.device)
-        self._n_processors = card.multi_processor_count
-        self._on_hopper = _HAS_HOPPER and card.major == 9
-        self._sample = table.columns.every(_EVERY)
+    def __init__(self, points: torch.Tensor, n_columns: int) -> None:
+        self._points, self._n_columns = points, n_columns
+        self._n_tiles = n_columns // kernels.COLUMNS
+        self._n_groups = n_columns // _EVERY // _GROUP
+        self._card = torch.cuda.get_device_properties(points.device)
 
     @staticmethod
     def room(n_nearest: int) -> int:
@@ -56,12 +54,12 @@ class MarkingTable:
         return int(triton.next_power_of_2(round(mean + 4 * math.sqrt(_EVERY * mean))))
 
     def bytes_per_query(self, n_nearest: int) -> int:
-        n_columns = len(self._bias)
+        n_columns = self._n_columns
         return n_columns // 8 + 3 * n_columns // _EVERY + 40 * self.room(n_nearest)
 
     def suits(self, n_nearest: int) -> bool:
         """Whether there are points enough for a sample to tell what is near."""
-        return len(self._sample.bias) // _GROUP >= 4 * sample_rank(n_nearest)
+        return self._n_groups >= 4 * sample_rank(n_nearest)
 
     def bound(self, near: torch.Tensor, farthest: torch.Tensor) -> None:
         """Set `farthest` to the squared distance of the first points to the farthest of those near them."""
@@ -73,51 +71,24 @@ class MarkingTable:
             counts = torch.full((len(lists),), n_near, dtype=torch.int32, device=lists.device)
             farthest[which] = self._squares(self._points[which], lists, counts).amax(dim=1)
 
-    def proposed(self, queries: Queries, n_wanted: int, farthest: torch.Tensor) -> Proposed:
-        """About so many points or more, or where it is finite, all within the squared distance `farthest`."""
-        asked, rows = self._table.coordinates_of(queries), queries.rows
-        n_queries, n_points = len(rows), len(self._points)
-        within = self._table.least_value(asked, farthest * _FARTHER, _SUM_ROUNDING).float()
-        least = within.nextafter(torch.full_like(within, -torch.inf))  # what is not marked must be beyond
-        unknown = farthest == torch.inf
-        if bool(unknown.any()):
-            least = torch.where(unknown, self._least(asked, n_wanted), least)
+    def proposed(self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None) -> Proposed:
+        """About so many points or more, or where it is known and finite, all within that squared distance."""
+        n_queries, n_points, device = len(queries.rows), len(self._points), self._points.device
         n_words, room = 4 * self._n_tiles, self.room(n_wanted)
-        marks = torch.empty((n_queries, n_words), dtype=torch.int32, device=rows.device)
-        self._mark(asked.rows, least, marks)
-        lists = torch.full((n_queries, room), n_points, dtype=torch.int32, device=rows.device)
-        counts = torch.empty(n_queries, dtype=torch.int32, device=rows.device)
+        marks = torch.empty((n_queries, n_words), dtype=torch.int32, device=device)
+        beyond = self._marked(queries, n_wanted, farthest, marks)
+        lists = torch.full((n_queries, room), n_points, dtype=torch.int32, device=device)
+        counts = torch.empty(n_queries, dtype=torch.int32, device=device)
         given = marks, lists, counts, n_points, n_words
-        kernels.collect[(n_queries,)](*given, ROOM=room, TILES=_TILES, num_warps=1)
-        beyond = self._table.squares_beyond(asked, least, rounding=_SUM_ROUNDING)
+        kernels.collect[(n_queries,)](*given, ROOM=room, CHUNK=_CHUNK, num_warps=1)
         beyond[counts > room] = 0  # some were left out
-        return Proposed(lists, self._squares(rows, lists, counts), beyond)
+        return Proposed(lists, self._squares(queries.rows, lists, counts), beyond)
 
-    def _least(self, asked: Coordinates, n_wanted: int) -> torch.Tensor:
-        """A value that about enough points reach, by the best of some groups of the sample.
-
-        It is below that of the last point that is wanted by what both may be off.
-        """
-        sample = self._sample.values(asked)
-        best = sample.view(len(sample), _GROUP, -1).amax(dim=1)
-        ranked = best.topk(min(sample_rank(n_wanted), best.shape[1]), dim=1).values.double()
-        last = ranked[:, min(n_wanted // _EVERY, ranked.shape[1] - 1)]
-        clear = last - 2 * self._table.error(asked, _SUM_ROUNDING)
-        return torch.minimum(ranked[:, -1], clear).float()
-
-    def _mark(self, rows: torch.Tensor, least: torch.Tensor, marks: torch.Tensor) -> None:
-        n_blocks = triton.cdiv(len(rows), _ROWS)
-        on_hopper = self._on_hopper and rows.shape[1] <= hopper.MOST_FEATURES
-        n_at_once = self._n_processors * (1 if on_hopper else 2)
-        grid = n_blocks, _n_shares(n_blocks, n_at_once, self._n_tiles)
-        common, points = self._table.common_bias, self._table.columns.rows
-        to_compare = self._bias, least - (common or 0.0), marks, len(rows), self._n_tiles
-        if on_hopper:
-            hopper.launch(grid, rows, points, to_compare, common is None)
-            return
-        tiles = (TensorDescriptor.from_tensor(side, [_ROWS, _PART]) for side in (rows, points))
-        n_parts = triton.cdiv(rows.shape[1], _PART)
-        kernels.mark[grid](*tiles, *to_compare, n_parts, common is None, ROWS=_ROWS, PART=_PART, num_warps=4)
+    def _marked(
+        self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None, marks: torch.Tensor
+    ) -> torch.Tensor:
+        """Make the marks; points without one are no nearer than the squared distances that are returned."""
+        raise NotImplementedError
 
     def _squares(self, queries: torch.Tensor, lists: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         """Squared distances to the points of the lists."""
@@ -130,6 +101,97 @@ class MarkingTable:
             enable_fp_fusion=False,  # the compiled core fuses none either
         )
         return sums
+
+    def _grid(self, n_blocks: int, n_at_once: int) -> tuple[int, int]:
+        n_at_once *= self._card.multi_processor_count
+        return n_blocks, _n_shares(n_blocks, n_at_once, self._n_tiles)
+
+
+class ProductMarks(Marks):
+    """By one product of half floats."""
+
+    def __init__(self, table: ProductTable, points: torch.Tensor) -> None:
+        super().__init__(points, len(table.columns.bias))
+        self._table, self._sample = table, table.columns.every(_EVERY)
+        self._bias = table.columns.bias.float()
+        self._on_hopper = _HAS_HOPPER and self._card.major == 9
+
+    def _marked(
+        self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None, marks: torch.Tensor
+    ) -> torch.Tensor:
+        asked = self._table.coordinates_of(queries)
+        least = self._least(asked, n_wanted, farthest)
+        self._mark(asked.rows, least, marks)
+        return self._table.squares_beyond(asked, least, rounding=_SUM_ROUNDING)
+
+    def _least(self, asked: Coordinates, n_wanted: int, farthest: torch.Tensor | None) -> torch.Tensor:
+        """A value that enough points reach."""
+        if farthest is None:
+            return self._reached_by(asked, n_wanted)
+        within = self._table.least_value(asked, farthest * _FARTHER, _SUM_ROUNDING).float()
+        least = within.nextafter(torch.full_like(within, -torch.inf))  # what is not marked must be beyond
+        unknown = farthest == torch.inf
+        return torch.where(unknown, self._reached_by(asked, n_wanted), least) if unknown.any() else least
+
+    def _reached_by(self, asked: Coordinates, n_wanted: int) -> torch.Tensor:
+        """A value that about enough points reach, by the best of some groups of the sample.
+
+        It is below that of the last point that is wanted by what both may be off.
+        """
+        sample = self._sample.values(asked)
+        best = sample.view(len(sample), _GROUP, -1).amax(dim=1)
+        ranked = best.topk(min(sample_rank(n_wanted), best.shape[1]), dim=1).values.double()
+        last = ranked[:, min(n_wanted // _EVERY, ranked.shape[1] - 1)]
+        clear = last - 2 * self._table.error(asked, _SUM_ROUNDING)
+        return torch.minimum(ranked[:, -1], clear).float()
+
+    def _mark(self, rows: torch.Tensor, least: torch.Tensor, marks: torch.Tensor) -> None:
+        on_hopper = self._on_hopper and rows.shape[1] <= hopper.MOST_FEATURES
+        grid = self._grid(triton.cdiv(len(rows), _ROWS), 1 if on_hopper else 2)
+        common, points = self._table.common_bias, self._table.columns.rows
+        to_compare = self._bias, least - (common or 0.0), marks, len(rows), self._n_tiles
+        if on_hopper:
+            hopper.launch(grid, rows, points, to_compare, common is None)
+            return
+        tiles = (TensorDescriptor.from_tensor(side, [_ROWS, _PART]) for side in (rows, points))
+        n_parts = triton.cdiv(rows.shape[1], _PART)
+        kernels.mark[grid](*tiles, *to_compare, n_parts, common is None, ROWS=_ROWS, PART=_PART, num_warps=4)
+
+
+class DifferenceMarks(Marks):
+    """By the squared differences of few features, in double."""
+
+    def __init__(self, table: DifferenceTable, points: torch.Tensor) -> None:
+        super().__init__(points, table.columns.shape[1])
+        self._table = table
+
+    def _marked(
+        self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None, marks: torch.Tensor
+    ) -> torch.Tensor:
+        rows = queries.rows.double()
+        most = self._most(rows, n_wanted, farthest)
+        grid = self._grid(triton.cdiv(len(rows), _FEW_ROWS), 8)
+        given = rows, self._table.columns, most, marks, len(rows), self._n_tiles
+        kernels.mark_differences[grid](*given, FEATURES=rows.shape[1], ROWS=_FEW_ROWS)
+        return self._table.slope * most
+
+    def _most(self, rows: torch.Tensor, n_wanted: int, farthest: torch.Tensor | None) -> torch.Tensor:
+        """A squared distance within which enough points are."""
+        if farthest is None:
+            return self._reached_by(rows, n_wanted)
+        within, unknown = farthest * _FARTHER / self._table.slope, farthest == torch.inf
+        return torch.where(unknown, self._reached_by(rows, n_wanted), within) if unknown.any() else within
+
+    def _reached_by(self, rows: torch.Tensor, n_wanted: int) -> torch.Tensor:
+        """A squared distance within which about enough points are, by the best of some groups of a sample."""
+        best = torch.empty((len(rows), self._n_groups), dtype=torch.float64, device=rows.device)
+        grid = triton.cdiv(len(rows), _GROUP_ROWS), triton.cdiv(self._n_groups, kernels.COLUMNS)
+        given = rows, self._table.columns, best, len(rows), self._n_columns, self._n_groups
+        kernels.best_of_groups[grid](
+            *given, FEATURES=rows.shape[1], ROWS=_GROUP_ROWS, GROUP=_GROUP, EVERY=_EVERY, num_warps=8
+        )
+        rank = min(sample_rank(n_wanted), self._n_groups)
+        return best.topk(rank, dim=1, largest=False).values.amax(dim=1)
 
 
 def _n_shares(n_blocks: int, n_at_once: int, n_tiles: int) -> int:

@@ -181,18 +181,18 @@ class DifferenceTable:
 
     def __init__(self, points: torch.Tensor, n_columns: int) -> None:
         columns = torch.full((points.shape[1], n_columns), torch.inf, dtype=torch.float64)
-        self._columns = columns.to(points.device)
-        self._columns[:, : len(points)] = points.T
-        self._slope = 1 - 2 * (points.shape[1] + _OTHER_ROUNDINGS) * torch.finfo(torch.float64).eps
+        self.columns = columns.to(points.device)
+        self.columns[:, : len(points)] = points.T
+        self.slope = 1 - 2 * (points.shape[1] + _OTHER_ROUNDINGS) * torch.finfo(torch.float64).eps
 
     def compared(self, queries: torch.Tensor) -> Compared:
-        shape = len(queries), self._columns.shape[1]
+        shape = len(queries), self.columns.shape[1]
         values = torch.zeros(shape, dtype=torch.float64, device=queries.device)
-        for feature, column in enumerate(self._columns):
+        for feature, column in enumerate(self.columns):
             difference = queries[:, feature, None] - column
             values.addcmul_(difference, difference, value=-1)
         offset = torch.zeros(len(queries), dtype=torch.float64, device=queries.device)
-        return Compared(values, offset, self._slope)
+        return Compared(values, offset, self.slope)
 
 
 def _mean(points: torch.Tensor) -> torch.Tensor:
