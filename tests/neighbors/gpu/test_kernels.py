@@ -48,16 +48,6 @@ def check(n_features, dtype, unit):
     known = Queries(queries, torch.arange(0, N_POINTS, 200))
     again = points._found(Rung("marks", 4), known, N_NEAREST, found.farthest)
     assert again.certain.all() and (again.indices == nearest).all()
-    # points that were near bound how far the nearest are
-    own, all_points = Queries(points._points[:5], slice(0, 5)), torch.arange(N_POINTS).expand(5, -1)
-    exact = squared_distances(own.rows, points._points, all_points)
-    near = exact.sort(dim=1, stable=True).indices[:, [5, 0, 3, 2]].int()
-    bound = torch.empty(5, dtype=torch.float64)
-    points._marking().bound(near, bound)
-    assert (bound == exact.sort(dim=1).values[:, 5]).all()
-    found = points._found(Rung("marks"), own, N_NEAREST, bound)
-    assert found.certain.all()
-    assert (found.indices == exact.sort(dim=1, stable=True).indices[:, :N_NEAREST]).all()
 
 
 def check_beginning():  # a sample of the queries tells that marks are enough
@@ -68,6 +58,23 @@ def check_beginning():  # a sample of the queries tells that marks are enough
 
 
 check_beginning()
+def check_pairs(n_features, unit):  # each pair is compared once, and marks either of them
+    X = np.random.default_rng(0).normal(size=(300, n_features)).astype(np.float32)
+    if unit:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    points = DevicePoints(torch.from_numpy(X), Measure(2.0), torch.device("cpu"))
+    n_done = []
+    listed = points._marking().listed(N_NEAREST, 1 << 30, n_done.append)
+    assert sum(n_done) == len(X) and len(n_done) == 3
+    some = torch.arange(0, len(X), 30)
+    expected = points._marking().proposed(Queries(points._points[some], some), N_NEAREST, None)
+    found = points._marking().proposed(Queries(points._points[some], some, listed.of(some)), N_NEAREST, None)
+    assert all((ours == theirs).all() for ours, theirs in zip(found, expected))
+    assert points._marking().listed(N_NEAREST, 1 << 10, n_done.append) is None
+
+
+check_pairs(20, False)
+check_pairs(70, True)
 for n_wanted in (2, 80, 20_000):  # too few of them in the sample: hardly ever
     drawn = np.random.default_rng(0).poisson(n_wanted / 16, 100_000)
     assert np.mean(drawn >= sample_rank(n_wanted)) <= 0.0075

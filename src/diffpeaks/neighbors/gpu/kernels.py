@@ -66,6 +66,59 @@ def mark(
 
 
 @triton.jit
+def mark_pairs(
+    tiles,
+    bias,
+    least,
+    marks,
+    turned,
+    first_tile,
+    n_own,
+    n_tiles,
+    n_parts,
+    HAS_BIAS: tl.constexpr,
+    PART: tl.constexpr,
+):
+    """As `mark`, of some tiles of points with these and all that follow.
+
+    What follows them is also marked the other way round. There, bit b of word w stands for point
+    64 (b / 16) + 16 w + b % 16 of a tile, because a warp has the products of these.
+    """
+    own = tl.program_id(0)
+    row = tl.arange(0, _COLUMNS)
+    first_row = (first_tile + own) * _COLUMNS
+    limit = tl.load(least + first_row + row)
+    to = marks + (own * _COLUMNS + row)[:, None].to(tl.int64) * (4 * (n_tiles - first_tile))
+    to += tl.arange(0, 4)[None, :]
+    weight = 1 << (16 * (row // 64) + row % 16)
+    products = tl.zeros([_COLUMNS, _COLUMNS], tl.float32)
+    part = 0
+    tile = first_tile + tl.program_id(1)
+    for _ in tl.range(0, tl.cdiv(n_tiles - tile, tl.num_programs(1)) * n_parts, num_stages=3):
+        queries = tiles.load([first_row, part * PART])
+        points = tiles.load([tile * _COLUMNS, part * PART])
+        products = tl.dot(queries, points.T, products)
+        part += 1
+        if part == n_parts:
+            values = products
+            if HAS_BIAS:
+                values += tl.load(bias + tile * _COLUMNS + row)[None, :]
+            tl.store(to + 4 * (tile - first_tile), _words_of(values >= limit[:, None], _COLUMNS))
+            if tile >= first_tile + n_own:
+                values = products
+                if HAS_BIAS:
+                    values += tl.load(bias + first_row + row)[:, None]
+                theirs = tl.load(least + tile * _COLUMNS + row)
+                bits = tl.where(values >= theirs[None, :], weight[:, None], 0)
+                words = tl.sum(tl.sum(tl.reshape(bits, [2, 4, 16, _COLUMNS]), axis=2), axis=0)
+                column = ((tile - first_tile - n_own) * _COLUMNS + row)[None, :].to(tl.int64)
+                tl.store(turned + column * (4 * n_own) + 4 * own + tl.arange(0, 4)[:, None], words)
+            products = tl.zeros([_COLUMNS, _COLUMNS], tl.float32)
+            part = 0
+            tile += tl.num_programs(1)
+
+
+@triton.jit
 def _squares(queries, columns, rows, inside, at, n_columns, FEATURES: tl.constexpr):
     """Squared distances of some queries to some points, whose features lie column by column."""
     total = (rows * 0)[:, None].to(tl.float64) + (at * 0)[None, :].to(tl.float64)
@@ -120,19 +173,29 @@ def best_of_groups(
 
 
 @triton.jit
-def collect(marks, lists, counts, n_points, n_words, ROOM: tl.constexpr, CHUNK: tl.constexpr):
-    """The marked points of a query in order, as many as there is room for, and how many there are."""
+def collect(
+    marks,
+    lists,
+    counts,
+    n_points,
+    n_words,
+    first_point,
+    ROOM: tl.constexpr,
+    CHUNK: tl.constexpr,
+    TURNED: tl.constexpr,
+):
+    """Adds the marked points of a query in order to its list, as long as there is room, and to its count."""
     row = tl.program_id(0).to(tl.int64)
-    n_found = 0
+    n_found = tl.load(counts + row)
     for first in range(0, n_words, CHUNK):
         place = first + tl.arange(0, CHUNK)
-        word = _in_order(marks + row * n_words, place, place < n_words)
+        word = _in_order(marks + row * n_words, place, place < n_words, TURNED)
         if tl.max((word != 0).to(tl.int32), axis=0) > 0:
             n_bits = _n_bits(word)
             at = n_found + tl.cumsum(n_bits, axis=0) - n_bits
             n_found += tl.sum(n_bits, axis=0)
             while tl.max((word != 0).to(tl.int32), axis=0) > 0:
-                point = 32 * place + _n_bits((word & -word) - 1)
+                point = first_point + 32 * place + _n_bits((word & -word) - 1)
                 tl.store(lists + row * ROOM + at, point, mask=(word != 0) & (at < ROOM) & (point < n_points))
                 at += 1
                 word = word & (word - 1)
@@ -140,14 +203,22 @@ def collect(marks, lists, counts, n_points, n_words, ROOM: tl.constexpr, CHUNK: 
 
 
 @triton.jit
-def _in_order(marks, place, inside):
-    """The marks of 32 points in order: a byte of each word of their tile, spread two bits by two."""
+def _in_order(marks, place, inside, TURNED: tl.constexpr):
+    """The marks of 32 points in order: a byte of each word of their tile, spread two bits by two.
+
+    Those that `mark_pairs` turned are halves of two words.
+    """
     tile = marks + place // 4 * 4
     word = place * 0
-    for other in tl.static_range(4):
-        bits = (tl.load(tile + other, mask=inside, other=0) >> (8 * (place % 4))) & 0xFF
-        pairs = (bits & 3) | ((bits & 12) << 6) | ((bits & 48) << 12) | ((bits & 192) << 18)
-        word |= pairs << (2 * other)
+    if TURNED:
+        for half in tl.static_range(2):
+            bits = tl.load(tile + 2 * (place % 2) + half, mask=inside, other=0)
+            word |= ((bits >> (16 * (place % 4 // 2))) & 0xFFFF) << (16 * half)
+    else:
+        for other in tl.static_range(4):
+            bits = (tl.load(tile + other, mask=inside, other=0) >> (8 * (place % 4))) & 0xFF
+            pairs = (bits & 3) | ((bits & 12) << 6) | ((bits & 48) << 12) | ((bits & 192) << 18)
+            word |= pairs << (2 * other)
     return word
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diffpeaks.neighbors.contract import Measure
 from diffpeaks.neighbors.gpu.devices import FEW_FEATURES, WORKSPACE, free_bytes, has_triton, on_device
 from diffpeaks.neighbors.gpu.distances import measured, squared_distances
-from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, ProductTable, Proposed, Queries
+from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, Listed, ProductTable, Proposed, Queries
 from diffpeaks.progress import stage
 
 if TYPE_CHECKING:
@@ -68,36 +68,35 @@ class DevicePoints:
         found = self.found(queries, n_nearest)
         return found.indices.cpu().numpy(), found.distances.cpu().numpy()
 
-    def found(self, queries: torch.Tensor | None, n_nearest: int, near: torch.Tensor | None = None) -> Found:
-        """The same, on the device; `near` are as many different points, not far from each of the points."""
+    def found(self, queries: torch.Tensor | None, n_nearest: int) -> Found:
+        """The same, on the device."""
         asked = self._points if queries is None else queries
         with stage("neighbours", len(asked)) as done:
-            rungs = self._ladder(asked, n_nearest)
-            found = self._nothing(len(asked), n_nearest)
-            if bounded := near is not None and rungs[0].table == "marks":
-                self._marking().bound(near, found.farthest)
-            return self._climbed(rungs, asked, found, done, bounded)
+            return self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
 
     def _climbed(
-        self,
-        rungs: list[Rung],
-        asked: torch.Tensor,
-        found: Found,
-        done: Callable[[int], Any],
-        bounded: bool = False,
+        self, rungs: list[Rung], asked: torch.Tensor, n_nearest: int, done: Callable[[int], Any]
     ) -> Found:
-        """What the rungs find, each for the queries about which those before it are not certain.
-
-        The first one knows no bound, unless the distances in `found` are `bounded`.
-        """
+        """What the rungs find, each for the queries about which those before it are not certain."""
+        found, own = self._nothing(len(asked), n_nearest), asked is self._points
         for rung in rungs:
+            is_first = (
+                rung is rungs[0]
+            )  # those after it have little to do, and nobody waits to see how little
+            tell = done if is_first else _nobody
+            listed = self._pairs(n_nearest, tell) if own and is_first and rung.table == "marks" else None
             for which in self._uncertain(found, rung):
-                queries = Queries(asked[which], which if asked is self._points else None)
-                farthest = found.farthest[which] if bounded or rung is not rungs[0] else None
-                found.put(which, self._found(rung, queries, found.indices.shape[1], farthest))
-                if rung is rungs[0]:  # those after it have little to do, and nobody waits to see how little
-                    done(len(queries.rows))
+                queries = Queries(asked[which], which if own else None, listed and listed.of(which))
+                farthest = None if is_first else found.farthest[which]
+                found.put(which, self._found(rung, queries, n_nearest, farthest))
+                if listed is None:
+                    tell(len(queries.rows))
         return found
+
+    def _pairs(self, n_nearest: int, done: Callable[[int], Any]) -> Listed | None:
+        """What is marked for all points, each pair compared once; None where the lists would be too large."""
+        most = self._limit or max(WORKSPACE, free_bytes(self._device) // 8)
+        return self._marking().listed(n_nearest, most, done)
 
     def _uncertain(self, found: Found, rung: Rung) -> Iterator[slice | torch.Tensor]:
         """The queries that a rung must look at, so many at a time as the workspace holds."""
@@ -136,8 +135,7 @@ class DevicePoints:
         tables = self._tables_for(n_nearest)
         sample = asked[:: max(1, len(asked) // _SAMPLE)].contiguous()  # as kernels expect rows
         while len(tables) > 1 and len(asked) > 4 * _SAMPLE:
-            nothing = self._nothing(len(sample), n_nearest)
-            found = self._climbed(_rungs_of(tables[:1]), sample, nothing, lambda n_certain: None)
+            found = self._climbed(_rungs_of(tables[:1]), sample, n_nearest, _nobody)
             if float(found.certain.float().mean()) >= 1 - _MOST_UNCERTAIN:
                 break
             tables = tables[1:]
@@ -219,6 +217,10 @@ class DevicePoints:
         n_proposed = min(len(self._points), rung.times * (n_nearest + _SPARE))
         compared = 2 * self._n_columns * self._table(rung.table).bytes_per_column
         return compared + n_proposed * (_GROUP * 10 + _PAIR_BYTES)
+
+
+def _nobody(n_done: int) -> None:
+    """Is told how far the work is."""
 
 
 def _rungs_of(tables: list[str]) -> list[Rung]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 import triton
@@ -10,7 +12,14 @@ from scipy.special import pdtrik
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from diffpeaks.neighbors.gpu import kernels
-from diffpeaks.neighbors.gpu.table import Coordinates, DifferenceTable, ProductTable, Proposed, Queries
+from diffpeaks.neighbors.gpu.table import (
+    Coordinates,
+    DifferenceTable,
+    Listed,
+    ProductTable,
+    Proposed,
+    Queries,
+)
 
 try:
     from diffpeaks.neighbors.gpu import hopper
@@ -25,7 +34,7 @@ _RISK = 0.006  # of queries for which too few points are marked
 _ROWS, _PART = 128, 64
 _FEW_ROWS, _GROUP_ROWS = 32, 16  # of few features
 _CHUNK, _PAIRS = 512, 32
-_BOUND_ENTRIES = 1 << 25  # whose distances bound those of the nearest, at once
+_PAIR_BYTES = 1 << 30  # of marks of pairs, at once
 _SUM_ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
 _FARTHER = 1 + 1e-6  # times a squared distance, than which another may be rounded to the same
 
@@ -61,28 +70,35 @@ class Marks:
         """Whether there are points enough for a sample to tell what is near."""
         return self._n_groups >= 4 * sample_rank(n_nearest)
 
-    def bound(self, near: torch.Tensor, farthest: torch.Tensor) -> None:
-        """Set `farthest` to the squared distance of the first points to the farthest of those near them."""
-        n_near = near.shape[1]
-        step = max(1, _BOUND_ENTRIES // n_near)
-        for first in range(0, len(near), step):
-            lists = near[first : first + step].contiguous()
-            which = slice(first, first + len(lists))
-            counts = torch.full((len(lists),), n_near, dtype=torch.int32, device=lists.device)
-            farthest[which] = self._squares(self._points[which], lists, counts).amax(dim=1)
-
     def proposed(self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None) -> Proposed:
         """About so many points or more, or where it is known and finite, all within that squared distance."""
-        n_queries, n_points, device = len(queries.rows), len(self._points), self._points.device
-        n_words, room = 4 * self._n_tiles, self.room(n_wanted)
-        marks = torch.empty((n_queries, n_words), dtype=torch.int32, device=device)
-        beyond = self._marked(queries, n_wanted, farthest, marks)
-        lists = torch.full((n_queries, room), n_points, dtype=torch.int32, device=device)
-        counts = torch.empty(n_queries, dtype=torch.int32, device=device)
-        given = marks, lists, counts, n_points, n_words
-        kernels.collect[(n_queries,)](*given, ROOM=room, CHUNK=_CHUNK, num_warps=1)
-        beyond[counts > room] = 0  # some were left out
+        listed = queries.listed
+        if listed is None:
+            marks = self._words(len(queries.rows), self._n_tiles)
+            beyond = self._marked(queries, n_wanted, farthest, marks)
+            listed = self._nothing_listed(beyond, n_wanted)
+            self._collect(marks, listed, 0)
+        lists, counts, beyond = listed
+        beyond = torch.where(counts > lists.shape[1], 0.0, beyond)  # some were left out
         return Proposed(lists, self._squares(queries.rows, lists, counts), beyond)
+
+    def listed(self, n_wanted: int, most_bytes: int, done: Callable[[int], Any]) -> Listed | None:
+        """What is marked for all points, if that can be known at once within so many bytes."""
+        return None
+
+    def _words(self, n_rows: int, n_tiles: int) -> torch.Tensor:
+        return torch.empty((n_rows, 4 * n_tiles), dtype=torch.int32, device=self._points.device)
+
+    def _nothing_listed(self, beyond: torch.Tensor, n_wanted: int) -> Listed:
+        shape, device = (len(beyond), self.room(n_wanted)), self._points.device
+        lists = torch.full(shape, len(self._points), dtype=torch.int32, device=device)
+        return Listed(lists, torch.zeros(len(beyond), dtype=torch.int32, device=device), beyond)
+
+    def _collect(self, marks: torch.Tensor, listed: Listed, first: int, turned: bool = False) -> None:
+        """Add the points of marks, which begin with point `first`, to the lists."""
+        given = marks, listed.lists, listed.counts, len(self._points), marks.shape[1], first
+        how = {"ROOM": listed.lists.shape[1], "CHUNK": _CHUNK, "TURNED": turned, "num_warps": 1}
+        kernels.collect[(len(marks),)](*given, **how)
 
     def _marked(
         self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None, marks: torch.Tensor
@@ -123,6 +139,39 @@ class ProductMarks(Marks):
         least = self._least(asked, n_wanted, farthest)
         self._mark(asked.rows, least, marks)
         return self._table.squares_beyond(asked, least, rounding=_SUM_ROUNDING)
+
+    def listed(self, n_wanted: int, most_bytes: int, done: Callable[[int], Any]) -> Listed | None:
+        """Each pair is compared once, which marks either of them for the other."""
+        n_points, n_columns = len(self._points), self._n_columns
+        n_rows = _ROWS * max(1, min(_PAIR_BYTES // (n_columns // 4), n_points // 16) // _ROWS)
+        if 4 * self.room(n_wanted) * n_points + n_rows * (n_columns // 4) > most_bytes:
+            return None
+        least = torch.full((n_columns,), torch.inf, device=self._points.device)
+        beyond = torch.empty(n_points, dtype=torch.float64, device=self._points.device)
+        for which in (slice(first, first + n_rows) for first in range(0, n_points, n_rows)):
+            asked = self._table.coordinates_of(Queries(self._points[which], which))
+            least[:n_points][which] = reached = self._reached_by(asked, n_wanted)
+            beyond[which] = self._table.squares_beyond(asked, reached, rounding=_SUM_ROUNDING)
+        listed = self._nothing_listed(beyond, n_wanted)
+        for first in range(0, n_points, n_rows):
+            self._list_pairs(first, min(first + n_rows, n_columns), least, listed)
+            done(min(n_rows, n_points - first))
+        return listed
+
+    def _list_pairs(self, first: int, last: int, least: torch.Tensor, listed: Listed) -> None:
+        """Of the points from `first` to `last` with these and with all that follow."""
+        n_own, first_tile = (last - first) // _ROWS, first // _ROWS
+        marks = self._words(last - first, self._n_tiles - first_tile)
+        turned = self._words(self._n_columns - last, n_own)
+        common = self._table.common_bias
+        tiles = TensorDescriptor.from_tensor(self._table.columns.rows, [_ROWS, _PART])
+        n_parts = triton.cdiv(self._table.columns.rows.shape[1], _PART)
+        given = self._bias, least - (common or 0.0), marks, turned, first_tile, n_own, self._n_tiles, n_parts
+        kernels.mark_pairs[self._grid(n_own, 2)](tiles, *given, common is None, PART=_PART, num_warps=4)
+        n_points = len(self._points)
+        self._collect(marks[: n_points - first], listed.of(slice(first, last)), first)
+        if last < n_points:
+            self._collect(turned[: n_points - last], listed.of(slice(last, None)), first, turned=True)
 
     def _least(self, asked: Coordinates, n_wanted: int, farthest: torch.Tensor | None) -> torch.Tensor:
         """A value that enough points reach."""

@@ -31,18 +31,13 @@ class GpuSearch(ExactSearch):
         self.name = f"gpu: {self.device}"
         self.space, self.n_threads, self._workspace = space, n_threads, workspace
         self._duplicates = space.duplicates(n_threads)
-        self._found: torch.Tensor | None = None  # the nearest of the points, as they were found last
-        self._near: torch.Tensor | None = None  # the same before they moved
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in a file searches on the host: it finds the same, and the device may not be there."""
         return CellSearch, (self.space, self.n_threads)
 
     def moved(self, space: Any) -> GpuSearch:
-        """Those that were near are not far: they bound how far the nearest are."""
-        moved = GpuSearch(space, self.n_threads, self._workspace)
-        moved._near = self._found
-        return moved
+        return GpuSearch(space, self.n_threads, self._workspace)
 
     @cached_property
     def _points(self) -> DevicePoints:
@@ -54,10 +49,8 @@ class GpuSearch(ExactSearch):
 
     def nearest_of_points(self, n_neighbors: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Indices and distances of the nearest points of each point, on the device; they are distinct."""
-        near = self._near if self._near is not None and self._near.shape[1] == n_neighbors else None
         with memory_told(self.device, self.space.points.nbytes):
-            found = self._points.found(None, n_neighbors, near)
-        self._found = found.indices
+            found = self._points.found(None, n_neighbors)
         return found.indices, found.distances
 
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:

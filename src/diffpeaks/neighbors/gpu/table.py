@@ -38,11 +38,23 @@ class Compared(NamedTuple):
         return self.values >= torch.nextafter(least, torch.full_like(least, -torch.inf))
 
 
+class Listed(NamedTuple):
+    """Points that are marked for queries, in order; what has no room is counted alone."""
+
+    lists: torch.Tensor
+    counts: torch.Tensor
+    beyond: torch.Tensor  # no point without a mark is nearer than that squared distance
+
+    def of(self, which: slice | torch.Tensor) -> Listed:
+        return Listed(*(values[which] for values in self))
+
+
 class Queries(NamedTuple):
-    """Rows whose nearest points are sought, and which of the points they are, if they are."""
+    """Rows whose nearest points are sought; which of the points they are, and their marks, if known."""
 
     rows: torch.Tensor
     which: slice | torch.Tensor | None = None
+    listed: Listed | None = None
 
 
 class Proposed(NamedTuple):
