@@ -130,7 +130,8 @@ class ProductMarks(Marks):
         super().__init__(points, len(table.columns.bias))
         self._table, self._sample = table, table.columns.every(_EVERY)
         self._bias = table.columns.bias.float()
-        self._on_hopper = _HAS_HOPPER and self._card.major == 9
+        few_enough = _HAS_HOPPER and table.columns.rows.shape[1] <= hopper.MOST_FEATURES
+        self._suits_hopper = few_enough and self._card.major == 9
 
     def _marked(
         self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None, marks: torch.Tensor
@@ -141,7 +142,12 @@ class ProductMarks(Marks):
         return self._table.squares_beyond(asked, least, rounding=_SUM_ROUNDING)
 
     def listed(self, n_wanted: int, most_bytes: int, done: Callable[[int], Any]) -> Listed | None:
-        """Each pair is compared once, which marks either of them for the other."""
+        """Each pair is compared once, which marks either of them for the other.
+
+        The kernel for Hopper cards compares both ways in less time.
+        """
+        if self._suits_hopper:
+            return None
         n_points, n_columns = len(self._points), self._n_columns
         n_rows = _ROWS * max(1, min(_PAIR_BYTES // (n_columns // 4), n_points // 16) // _ROWS)
         if 4 * self.room(n_wanted) * n_points + n_rows * (n_columns // 4) > most_bytes:
@@ -195,11 +201,10 @@ class ProductMarks(Marks):
         return torch.minimum(ranked[:, -1], clear).float()
 
     def _mark(self, rows: torch.Tensor, least: torch.Tensor, marks: torch.Tensor) -> None:
-        on_hopper = self._on_hopper and rows.shape[1] <= hopper.MOST_FEATURES
-        grid = self._grid(triton.cdiv(len(rows), _ROWS), 1 if on_hopper else 2)
+        grid = self._grid(triton.cdiv(len(rows), _ROWS), 1 if self._suits_hopper else 2)
         common, points = self._table.common_bias, self._table.columns.rows
         to_compare = self._bias, least - (common or 0.0), marks, len(rows), self._n_tiles
-        if on_hopper:
+        if self._suits_hopper:
             hopper.launch(grid, rows, points, to_compare, common is None)
             return
         tiles = (TensorDescriptor.from_tensor(side, [_ROWS, _PART]) for side in (rows, points))
