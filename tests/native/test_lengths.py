@@ -19,6 +19,7 @@ SLOTS = np.append(ORDER, np.full(12, -1, np.int32))  # padded to whole panels
 STARTS = np.array([0, len(SLOTS)])  # of one cell
 BLOCKS = np.array([0, N]), np.zeros((1, D)), ORDER
 TREE = _native.kd_tree(POINTS, 1)
+GRID = -2.0, -2.0, 1.0, 8  # low_x, low_y, spacing, width
 
 
 def ints(*shape):
@@ -114,6 +115,20 @@ CALLS = {
             queries, graph, True, targets, (0.5, 2, False), moved, 1
         ),
         *(POINTS, GRAPH, (POINTS, np.ones(N), doubles(N)), doubles(N, D)),
+    ),
+    "count_on_grid": (
+        lambda sums, counts: _native.count_on_grid(doubles(N, 2), GRID, sums, counts, 1),
+        *(doubles(64), doubles(8, 8)),
+    ),
+    "potential_at": (
+        lambda places, potential, found: _native.potential_at(places, GRID, potential, found, 1),
+        *(doubles(N, 2), doubles(8, 8), doubles(N, 3)),
+    ),
+    "next_steps": (
+        lambda rows, weights, places, potential, *moving: _native.next_steps(
+            rows, weights, places, potential, (1.0, 0.1, 1.0, 0.8, 5.0), *moving, 1
+        ),
+        *(LISTS, floats(N * K), doubles(N, 2), doubles(N, 3), doubles(N, 2), doubles(N, 2)),
     ),
     "first_equal": (lambda first: _native.first_equal(POINTS, first, 1), ints(N)),
     "project": (

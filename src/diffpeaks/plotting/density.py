@@ -98,8 +98,8 @@ class DensityDisplay(Display):
         X : array of shape (n_samples, n_features)
             The samples of the fit.
         positions : array of shape (n_samples, 2), optional
-            Where to draw them, such as a map by t-SNE or UMAP. By default X itself if it has two features,
-            else the map of `diffpeaks.maps`, its two principal axes.
+            Where to draw them, such as a map by t-SNE or UMAP. By default X itself if it has one or two
+            features, else the map of `diffpeaks.maps` that is laid out from the graph of the fit.
         color : {"density", "cluster"}
         contours : bool
             Draw the density between the samples too; for X of two features, at its own place.
@@ -115,7 +115,8 @@ class DensityDisplay(Display):
         names = ("", "")
         grid = _density_between(estimator, X, positions) if contours else None
         if positions is None:
-            positions, names = map_coordinates(X), axis_names(X)
+            mapped = X if contours else estimator  # which are between samples at their own place
+            positions, names = map_coordinates(mapped), axis_names(mapped)
         return cls(positions, estimator.density_, labels, peaks, grid, names).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
