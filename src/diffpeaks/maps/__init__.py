@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
+from diffpeaks.maps.colors import color_indices
 from diffpeaks.maps.layout import laid_out
 from diffpeaks.maps.placing import place_beside
 from diffpeaks.maps.principal import checked_points, principal_coordinates
 from diffpeaks.maps.source import Source
+from diffpeaks.maps.tags import separated_tags
 from diffpeaks.progress import loop_stage
 
-__all__ = ["axis_names", "map_coordinates", "map_name", "place_beside"]
+__all__ = ["axis_names", "color_indices", "map_coordinates", "map_name", "place_beside", "separated_tags"]
 
 AUTO = "auto"
 NEED_POINTS = ("pca", "umap")

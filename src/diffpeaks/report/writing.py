@@ -84,12 +84,13 @@ def write_report(
         coordinates = maps.map_coordinates(model, coordinates)
     with stage("page"):
         members = members_of(model)
+        colors = None if coordinates is None else maps.color_indices(coordinates, model.labels_)
         page = _template().render(
             title=title,
             figures=key_figures(model, members),
             facts=_facts(model, data, seconds or {}),
-            pictures=pictures_of(model, members, coordinates, axis_names or ("", "")),
-            content=Content(model, members, captions, n_clusters, n_members),
+            pictures=pictures_of(model, members, coordinates, axis_names or ("", ""), colors),
+            content=Content(model, members, captions, colors, n_clusters, n_members),
             has_pictures=captions.pictures is not None,
             has_text=captions.text is not None,
             has_metadata=bool(captions.metadata),
