@@ -3,9 +3,9 @@
 usage: run.py [--sets NAME ...] [--systems NAME ...] [--threads T] [--data FOLDER] [--output FILE]
 
 Each map is made in a process of its own, from the import of the library on, so that what is compiled at run
-time counts; the folder where numba keeps what it has compiled is empty. A second map in the same process tells
-what it takes once all is compiled. All systems of a set take turns in one run. A line of JSON for each system
-and set is appended to the output; of two lines the later one counts. `table.py` makes the tables of docs/maps.md.
+time counts; the folder where numba keeps what it has compiled is empty. A second map in the same process
+tells what it takes once all is compiled. All systems of a set take turns in one run. A line of JSON for each
+system and set is appended to the output; of two lines the later one counts. `table.py` makes the tables.
 """
 
 import argparse

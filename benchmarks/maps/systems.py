@@ -41,15 +41,13 @@ def open_tsne(X, n_threads):
     from diffpeaks.maps.layout import walk_both_ways
 
     model = DensityPeaks(n_jobs=n_threads).fit(X)
-    distinct = model._landscape.distinct
-    weights = walk_both_ways(distinct_graph := model.density_estimator_.graph_).astype(np.float64)
-    weights = weights.tocsr() / distinct_graph.n_samples
-    affinities = PrecomputedAffinities(weights)
+    graph = model.density_estimator_.graph_
+    affinities = PrecomputedAffinities(walk_both_ways(graph).astype(np.float64) / graph.n_samples)
     start = spectral(affinities.P, random_state=0)
     places = TSNEEmbedding(start, affinities, negative_gradient_method="fft", n_jobs=n_threads)
     places = places.optimize(250, exaggeration=12, momentum=0.8)
     places = np.asarray(places.optimize(500, momentum=0.8))
-    return distinct.of_samples(places), {}
+    return model._landscape.distinct.of_samples(places), {}
 
 
 SYSTEMS = {"graph": of_fit("graph"), "pca": of_fit("pca"), "umap": umap, "opentsne": open_tsne}

@@ -28,8 +28,9 @@ _PHASES = ((100, 4.0), (200, 1.0))
 # The middle pulls by this times the distance over the number of points, so that points without neighbours do
 # not leave; others hardly feel it.
 _GRAVITY = 0.1
-_LONGEST_STEP = 5.0  # in units of the distance at which the push of two points is half of what it is nearby
-_SPACING = 0.5  # of the grid, in the same units: forces are known to a few percent of those of a near pair
+# Lengths are in units of the distance at which the potential of a point is half of what it is at its place.
+_LONGEST_STEP = 5.0
+_SPACING = 0.5  # of the grid: forces are known to a few percent of those of a near pair
 _MOST_NODES = 800  # of the grid along an axis; a wider map has a wider spacing
 _NODES_ROUNDED = 32  # so that a map that grows seldom needs another kernel
 _MARGIN = 3  # nodes around the places that splines take
@@ -114,19 +115,15 @@ def walk_both_ways(graph: NeighborGraph) -> sp.csr_array:
     return both
 
 
-def descended(
-    pulls: sp.csr_array,
-    start: NDArray[np.float64],
-    n_threads: int,
-    phases: tuple[tuple[int, float], ...] = _PHASES,
-) -> NDArray[np.float64]:
+def descended(pulls: sp.csr_array, start: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     """The places where forces have led from the start."""
     n_samples = len(start)
+    exaggerations = [value for n_steps, value in _PHASES for _ in range(n_steps)]
     rows = RaggedRows(pulls.indptr.astype(np.int64), pulls.indices.astype(np.int32, copy=False), pulls.data)
     places, steps, gains = start.copy(), np.zeros_like(start), np.ones_like(start)
     repulsion = Repulsion(n_samples, n_threads)
-    with stage("layout", sum(n_steps for n_steps, _ in phases)) as done:
-        for exaggeration in (value for n_steps, value in phases for _ in range(n_steps)):
+    with stage("layout", len(exaggerations)) as done:
+        for exaggeration in exaggerations:
             potential = repulsion.at(places)
             of_others = max(float(potential[:, 0].sum()) - n_samples, 1.0)
             # half of the slope of 1 / (1 + d^2) is the push d / (1 + d^2)^2
