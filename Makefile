@@ -39,8 +39,8 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@ $(VENV)/.demo
 
-NATIVE_TESTS = $(addprefix tests/,native graph neighbors density forest cuts baselines results/test_edits.py \
-	results/test_sweeps.py test_bad_input.py test_clusterers.py test_edge_cases.py)
+NATIVE_TESTS = $(addprefix tests/,native graph neighbors density forest cuts maps baselines \
+	results/test_edits.py results/test_sweeps.py test_bad_input.py test_clusterers.py test_edge_cases.py)
 # those that loop on several threads
 THREAD_TESTS = $(addprefix tests/,native/test_loops.py neighbors/test_trees.py density/test_smoothing.py forest)
 # these weigh the process, and sanitizers make it heavier

@@ -11,6 +11,7 @@ using namespace diffpeaks;
 namespace diffpeaks {
 void bind_cells(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_layout(nb::module_& m);
 void bind_tree(nb::module_& m);
 void bind_walk(nb::module_& m);
 }  // namespace diffpeaks
@@ -110,6 +111,7 @@ NB_MODULE(_native, m) {
     bind_overlap(m);
     bind_cells(m);
     bind_forest(m);
+    bind_layout(m);
     bind_tree(m);
     bind_walk(m);
     m.def(

@@ -54,6 +54,7 @@ EXECUTED = [
     "displays",
     "progress",
     "explorer",
+    "maps",
     "choosing-nothing",
 ]
 BLOCKS = [

@@ -56,7 +56,9 @@ def main():
     )
     parser.add_argument("--set", nargs="*", default=_STANDARD, dest="sets")
     parser.add_argument("--without-host", action="store_true")
-    parser.add_argument("--output", default=Path(__file__).parent.parent / "results" / "gpu.jsonl", type=Path)
+    parser.add_argument(
+        "--output", default=Path(__file__).parent.parent / "results" / "gpu_fits.jsonl", type=Path
+    )
     given = parser.parse_args()
     records = Records(given.output, mark="fit")
     card, versions = torch.cuda.get_device_name(), {"torch": torch.__version__}

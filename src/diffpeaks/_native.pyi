@@ -50,6 +50,30 @@ def shift_towards(
     moved: Real,
     n_threads: int,
 ) -> None: ...
+def count_on_grid(
+    places: NDArray[np.float64],
+    grid: tuple[float, float, float, int],  # low_x, low_y, spacing, width
+    sums: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
+def potential_at(
+    places: NDArray[np.float64],
+    grid: tuple[float, float, float, int],
+    potential: NDArray[np.float64],
+    found: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
+def next_steps(
+    rows: Rows,
+    weights: NDArray[np.float32],
+    places: NDArray[np.float64],
+    potential: NDArray[np.float64],
+    descent: tuple[float, float, float, float, float],  # pull, gravity, push, momentum, longest
+    steps: NDArray[np.float64],
+    gains: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
 def keep_nearest(
     indptr: Offset,
     indices: Index,

@@ -79,7 +79,10 @@ def axes_of(page):
 
 
 def test_maps(folder):
-    assert axes_of(page_of(folder, "points.npy")) == ["first principal axis"]
+    assert axes_of(page_of(folder, "points.npy", "--map", "pca")) == ["first principal axis"]
+    laid_out = page_of(folder, "points.npy")
+    assert len(laid_out.with_class("map")) == 1
+    assert not axes_of(laid_out)
     assert axes_of(page_of(folder, *POINTS, "--coordinates", "u", "v")) == ["u", "v"]
     assert len(page_of(folder, "points.npy", "--coordinates", "places.npy").with_class("map")) == 1
     assert not page_of(folder, "points.npy", "--map", "none").with_class("map")
@@ -115,7 +118,7 @@ REFUSED = [
     (["points.npy", "--coordinates", "u", "v", "w"], "two columns or one file"),
     (["points.npy", "--coordinates", "points.npy"], "(120, 3)|(120, 2)"),
     ([*POINTS, "--coordinates", "u", "title"], "row 0, column 'title'|'title 000'"),
-    ([*POINTS, "--metric", "precomputed"], "--coordinates|--map none"),
+    ([*POINTS, "--metric", "precomputed", "--map", "pca"], "--map graph|--coordinates|--map none"),
     (["points.npy", "--min-prominence", "-1"], "min_prominence"),
     (["--model", "nowhere.model"], "no file 'nowhere.model'"),
     (["--model", "points.model", "--n-clusters", "3"], "--n-clusters has no effect with --model"),
@@ -145,11 +148,11 @@ def test_where_it_cannot_be_written(folder, capsys, output):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_values_that_miss_have_no_map(folder, capsys):
+def test_values_that_miss_have_no_principal_axes(folder, capsys):
     holes = X.copy()
     holes[3, 1] = np.nan
     np.save("holes.npy", holes)
     given = ["report", "holes.npy", "--metric", "nan_euclidean", "-o", "report.html"]
-    assert main(given) == 2
+    assert main([*given, "--map", "pca"]) == 2
     assert "NaN" in capsys.readouterr().err
-    assert main([*given, "--map", "none"]) == 0
+    assert main(given) == 0  # their graph is known

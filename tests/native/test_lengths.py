@@ -19,6 +19,7 @@ SLOTS = np.append(ORDER, np.full(12, -1, np.int32))  # padded to whole panels
 STARTS = np.array([0, len(SLOTS)])  # of one cell
 BLOCKS = np.array([0, N]), np.zeros((1, D)), ORDER
 TREE = _native.kd_tree(POINTS, 1)
+GRID = -2.0, -2.0, 1.0, 8  # low_x, low_y, spacing, width
 
 
 def ints(*shape):
@@ -117,6 +118,20 @@ CALLS = {
     ),
     "squared_lengths": (lambda squares: _native.squared_lengths(POINTS, squares, 1), doubles(N)),
     "spreads_by_products": (lambda sums: _native.spreads_by_products(doubles(N, 2), sums, 1), doubles(N)),
+    "count_on_grid": (
+        lambda sums, counts: _native.count_on_grid(doubles(N, 2), GRID, sums, counts, 1),
+        *(doubles(64), doubles(8, 8)),
+    ),
+    "potential_at": (
+        lambda places, potential, found: _native.potential_at(places, GRID, potential, found, 1),
+        *(doubles(N, 2), doubles(8, 8), doubles(N, 3)),
+    ),
+    "next_steps": (
+        lambda rows, weights, places, potential, *moving: _native.next_steps(
+            rows, weights, places, potential, (1.0, 0.1, 1.0, 0.8, 5.0), *moving, 1
+        ),
+        *(LISTS, floats(N * K), doubles(N, 2), doubles(N, 3), doubles(N, 2), doubles(N, 2)),
+    ),
     "first_equal": (lambda first: _native.first_equal(POINTS, first, 1), ints(N)),
     "project": (
         lambda *arrays: _native.project(POINTS, arrays[0], floats(2, 32), *arrays[1:], 1),

@@ -103,6 +103,7 @@ LONG_POINTS = (
 LONG = neighbor_graph(LONG_POINTS, n_neighbors=K)
 L, L_ENTRIES = LONG.n_samples, len(LONG.indices)
 SUMS = np.empty(L * _native.n_parts_of(L))
+PLACES, GRID = LONG_POINTS[:, :2].astype(np.float64), (-8.0, -8.0, 1.0, 16)  # low, spacing, width
 LONG_RANK = np.random.RandomState(1).permutation(L).astype(np.int32)
 
 
@@ -153,6 +154,20 @@ ON_THREADS = {
             LONG_POINTS, LONG, True, (LONG_POINTS, None, LONG.reach), (0.5, 2, False), out, n
         ),
         np.empty_like(LONG_POINTS),
+    ),
+    "count_on_grid": lambda n: filled(
+        lambda sums, counts: _native.count_on_grid(PLACES, GRID, sums, counts, n),
+        *(doubles(_native.n_parts_of(L) * 16 * 16), doubles(16, 16)),
+    )[1:],
+    "potential_at": lambda n: filled(
+        lambda out: _native.potential_at(PLACES, GRID, np.arange(256.0).reshape(16, 16) ** 2, out, n),
+        doubles(L, 3),
+    ),
+    "next_steps": lambda n: filled(
+        lambda *out: _native.next_steps(
+            LONG, np.ones(L_ENTRIES, np.float32), PLACES, doubles(L, 3), (4.0, 0.1, 1.0, 0.8, 5.0), *out, n
+        ),
+        *(doubles(L, 2), np.ones((L, 2))),
     ),
     "kd_tree": lambda n: filled(_native.kd_tree(LONG_POINTS, n).order, ints(L)),
 }

@@ -131,11 +131,12 @@ def test_every_fit_has_a_page(out, model, points, told):
     assert len(page.with_class("picture")) == 4
 
 
-def test_a_graph_has_a_page_without_a_map(out):
+def test_a_graph_is_enough_for_a_map(out):
     model = DensityPeaks(metric="precomputed").fit(neighbor_graph(X, n_neighbors=8))
     with pytest.raises(ValueError, match="give coordinates"):
-        write_report(model, out)
+        write_report(model, out, coordinates="pca")
     assert not out.exists()
+    assert len(written(out, model).with_class("picture")) == 4
     assert len(written(out, model, coordinates=None).with_class("picture")) == 3
     assert len(written(out, model, coordinates=X[:, :2]).with_class("picture")) == 4
 

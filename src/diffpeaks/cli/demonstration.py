@@ -47,7 +47,7 @@ def picture(model: DensityPeaks, X: NDArray[Any], path: Path) -> None:
     """Decision graph, density and clusters side by side."""
     figure, axes = pyplot().subplots(1, 3, figsize=(15, 4.6), layout="constrained")
     DecisionGraphDisplay.from_estimator(model, ax=axes[0])
-    DensityDisplay.from_estimator(model, X, ax=axes[1]).ax_.set_title("density (plane: PCA)")
+    DensityDisplay.from_estimator(model, X, ax=axes[1]).ax_.set_title("density (map: neighbour graph)")
     DensityDisplay.from_estimator(model, X, color="cluster", ax=axes[2]).ax_.set_title("clusters")
     figure.savefig(path, dpi=110)
 

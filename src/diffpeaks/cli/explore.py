@@ -59,14 +59,14 @@ def run(given: argparse.Namespace) -> None:
 def _opened(given: argparse.Namespace) -> tuple[Explorer, Samples]:
     """The page, and the samples that are on it."""
     model, samples, captions, drawn = read_shown(given)
-    if drawn.coordinates is None:
-        raise ValueError("--map none leaves no map to explore; use pca or umap, or give --coordinates")
+    if drawn.how is None:
+        raise ValueError("--map none leaves no map to explore; use another, or give --coordinates")
     if given.model is None:
         model.fit(samples.X)
     page = explore(
         model,
-        map=drawn.coordinates,
-        map_name=given.map.upper() if given.coordinates is None else ", ".join(given.coordinates),
+        map=drawn.how,
+        map_name=None if given.coordinates is None else ", ".join(given.coordinates),
         captions=captions,
         id_name="id" if samples.ids is None else samples.ids.name,
         title=title_of(given),

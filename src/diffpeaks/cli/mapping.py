@@ -9,22 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.files import Samples, Wanted, read_samples
-from diffpeaks.maps import MAPS, axis_names, map_coordinates
+from diffpeaks.maps import AUTO, MAPS, NEED_POINTS, check_map, map_coordinates
 
 _NO_MAP = "none"
 
 
 class Map(NamedTuple):
-    """Two coordinates for each sample, or none of any, and what they are called."""
+    """How the map is made, or its coordinates, or None for no map; and the names of its axes, if given."""
 
-    coordinates: NDArray[Any] | None
-    axis_names: tuple[str, str] = ("", "")
+    how: Any
+    axis_names: tuple[str, str] | None = None
 
 
 def add_map(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the map").add_mutually_exclusive_group()
     group.add_argument(
-        "--map", choices=[*MAPS, _NO_MAP], default=MAPS[0], help=f"how it is made; default: {MAPS[0]}"
+        "--map",
+        choices=[AUTO, *MAPS, _NO_MAP],
+        default=AUTO,
+        help=f"how it is made; default: {AUTO}, which is {MAPS[0]}, and the points themselves in the plane",
     )
     group.add_argument(
         "--coordinates",
@@ -48,8 +51,8 @@ def columns_of_map(given: argparse.Namespace) -> tuple[str, ...]:
     return tuple(given.coordinates) if is_pair else ()
 
 
-def map_of(given: argparse.Namespace, samples: Samples, points: Any, metric: Any) -> Map:
-    """The map that the options ask for; what cannot be one is refused."""
+def map_of(given: argparse.Namespace, samples: Samples, metric: Any) -> Map:
+    """The map that the options ask for, to be made of the fit; what cannot be one is refused."""
     columns = columns_of_map(given)
     if columns:
         places = np.column_stack([_numbers(name, samples.beside[name]) for name in columns])
@@ -60,12 +63,13 @@ def map_of(given: argparse.Namespace, samples: Samples, points: Any, metric: Any
         return Map(map_coordinates(samples.X, found.X), (first, second))
     if given.map == _NO_MAP:
         return Map(None)
-    if metric == "precomputed":
+    if metric == "precomputed" and given.map in NEED_POINTS:
         raise ValueError(
-            f"--map {given.map} needs points, but with --metric precomputed distances alone are known; give "
-            f"--coordinates, or --map {_NO_MAP}"
+            f"--map {given.map} needs points, but with --metric precomputed distances alone are known; use "
+            f"--map {MAPS[0]}, give --coordinates, or --map {_NO_MAP}"
         )
-    return Map(map_coordinates(points, given.map, metric), axis_names(points, given.map, metric))
+    check_map(given.map)
+    return Map(given.map)
 
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:

@@ -69,7 +69,7 @@ def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]
         model,
         given.output,
         captions,
-        drawn.coordinates,
+        drawn.how,
         axis_names=drawn.axis_names,
         title=title_of(given),
         n_clusters=given.clusters,

@@ -47,12 +47,11 @@ class Shown(NamedTuple):
 
 
 def read_shown(given: argparse.Namespace) -> Shown:
-    """All that is read, and the map; what cannot be shown is refused before the work."""
+    """All that is read, and how the map is made; what cannot be shown is refused before the work."""
     model = estimator_of(given) if given.model is None else DensityPeaks.load(given.model)
     samples = _samples(given, model)
     captions = captions_of(given, samples)
-    points = samples.X if given.model is None else model._landscape.points
-    return Shown(model, samples, captions, map_of(given, samples, points, model.metric))
+    return Shown(model, samples, captions, map_of(given, samples, model.metric))
 
 
 def _samples(given: argparse.Namespace, model: DensityPeaks) -> Samples:

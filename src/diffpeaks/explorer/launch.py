@@ -19,6 +19,7 @@ from diffpeaks.explorer.server import Server, check_port
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene
 from diffpeaks.maps import map_coordinates
+from diffpeaks.maps import map_name as name_of_map
 
 _POLL_SECONDS = 0.05  # how soon the server sees that it is to stop
 
@@ -83,7 +84,7 @@ class Explorer:
 def explore(
     estimator: Any,
     *,
-    map: Any = "pca",
+    map: Any = "auto",
     map_name: str | None = None,
     captions: Captions | None = None,
     id_name: str = "id",
@@ -97,7 +98,7 @@ def explore(
     ----------
     estimator : fitted DensityPeaks
         It stays as it is; what was chosen is in `labels_` and `code` of what is returned.
-    map : {"pca", "umap"} or array of shape (n_samples, 2)
+    map : {"auto", "graph", "pca", "umap"} or array of shape (n_samples, 2)
         Where samples are drawn, as in `diffpeaks.maps.map_coordinates`; for the eye alone.
     map_name : str, optional
         What the page calls the map; by default how it is made.
@@ -123,7 +124,7 @@ def explore(
         raise TypeError(f"explore takes a fitted DensityPeaks, which has a cut to move, got {estimator!r}")
     check_is_fitted(estimator, "forest_")
     check_port(port)
-    coordinates = map_coordinates(estimator._landscape.points, map)
+    coordinates = map_coordinates(estimator, map)
     captions = Captions(len(coordinates)) if captions is None else captions
     if captions.n_samples != len(coordinates):
         raise ValueError(
@@ -132,7 +133,7 @@ def explore(
     session = Session(estimator)
     scene = Scene.of(session.model, coordinates)
     if map_name is None:
-        map_name = map.upper() if isinstance(map, str) else "given coordinates"
+        map_name = name_of_map(estimator, map)
     desk = Desk(session, scene, captions, id_name, title, map_name)
     explorer = Explorer(session, Server(desk, port))
     if open_browser:

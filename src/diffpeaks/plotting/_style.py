@@ -8,7 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from diffpeaks._base.palette import cluster_colors, ink_on
+from diffpeaks.maps import separated_tags
+
 MANY_SAMPLES = 10_000  # more are drawn as pixels also in vector formats, which would grow without bound
+_DIGIT_POINTS, _TAG_POINTS = 5.8, 6.5  # width of a digit of a tag, and what its box adds
 LINE_COLOR = "0.5"  # seen on white and on near-black
 
 
@@ -106,6 +110,29 @@ def mark_peaks(ax: Any, x: NDArray[Any], y: NDArray[Any], largest: float = 45.0,
     size = np.clip(0.03 * width * height / max(len(x), 1), 8.0, largest)
     settings = {"s": size, "edgecolors": "black", "linewidths": 0.1 * np.sqrt(size), "zorder": 3}
     return ax.scatter(x, y, rasterized=len(x) > MANY_SAMPLES, **(settings | style))
+
+
+def draw_numbers(
+    ax: Any, places: NDArray[Any], labels: NDArray[Any], color_indices: NDArray[np.int64] | None = None
+) -> None:
+    """The numbers of clusters at places on the axes, the most important first, where none covers another.
+
+    A line leads to the place of a number that had to be moved. Whatever changes the axes comes before.
+    """
+    if not len(labels):
+        return
+    ax.figure.draw_without_rendering()  # from here on the axes know where they are
+    points = ax.figure.dpi / 72
+    anchors = ax.transData.transform(places) / points
+    sizes = [(_DIGIT_POINTS * len(str(label)) + _TAG_POINTS, 10 + _TAG_POINTS) for label in labels]
+    tags = ax.transData.inverted().transform(points * separated_tags(anchors, sizes))
+    for place, tag, label in reversed(list(zip(places, tags, labels, strict=True))):
+        color = cluster_colors(label, color_indices)
+        box = {"boxstyle": "round,pad=0.2", "facecolor": color, "edgecolor": "white", "linewidth": 0.7}
+        moved = {"arrowprops": {"arrowstyle": "-", "color": LINE_COLOR, "linewidth": 0.7}}
+        text = {"color": ink_on(color), "fontsize": 9, "ha": "center", "va": "center", "bbox": box}
+        line = moved if not np.allclose(place, tag) else {}
+        ax.annotate(str(label), place, tag, annotation_clip=False, **text, **line)
 
 
 def size_in_points(ax: Any) -> tuple[float, float]:

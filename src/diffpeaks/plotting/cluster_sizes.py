@@ -29,6 +29,8 @@ class ClusterSizesDisplay(Display):
     sizes : array of shape (n_clusters,)
     n_noise : int
         Drawn as a bar of its own beside the others.
+    color_indices : array of shape (n_clusters,), optional
+        The colour of each cluster, as in `cluster_colors`.
 
     Attributes
     ----------
@@ -45,13 +47,16 @@ class ClusterSizesDisplay(Display):
 
     sizes: NDArray[Any]
     n_noise: int = 0
+    color_indices: NDArray[np.int64] | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Any, *, color_indices: NDArray[np.int64] | None = None, ax: Any = None
+    ) -> Self:
         """The clusters of a fitted clusterer, drawn."""
         check_is_fitted(estimator, "labels_")
         n_noise, *sizes = np.bincount(np.asarray(estimator.labels_) - NOISE, minlength=1)
-        return cls(np.array(sizes, np.int64), int(n_noise)).plot(ax=ax)
+        return cls(np.array(sizes, np.int64), int(n_noise), color_indices).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         order = np.argsort(-np.asarray(self.sizes), kind="stable")
@@ -65,7 +70,7 @@ class ClusterSizesDisplay(Display):
     def _plot_bars(self, ax: Any, order: NDArray[np.int64]) -> None:
         labels = np.append(order, [NOISE] if self.n_noise else []).astype(int)
         heights = np.append(np.asarray(self.sizes)[order], [self.n_noise] if self.n_noise else [])
-        ax.bar(np.arange(len(labels)), heights, color=cluster_colors(labels), width=0.8)
+        ax.bar(np.arange(len(labels)), heights, color=cluster_colors(labels, self.color_indices), width=0.8)
         is_numbered = len(labels) <= _MOST_NUMBERED_BARS
         names = ["noise" if label == NOISE else str(label) for label in labels] if is_numbered else []
         ax.set_xticks(np.arange(len(names)), names)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.palette import cluster_colors
 from diffpeaks._base.validation import check_density
-from diffpeaks.maps import axis_names, map_coordinates
+from diffpeaks.maps import axis_names, color_indices, map_coordinates
 from diffpeaks.plotting._style import (
     MANY_SAMPLES,
     Display,
@@ -57,6 +57,9 @@ class DensityDisplay(Display):
         hide it.
     axis_names : tuple of two strings
         What the axes are called.
+    color_indices : array of shape (n_clusters,), optional
+        The colour of each cluster; by default as `diffpeaks.maps.color_indices` chooses, so that neighbours
+        differ.
 
     Attributes
     ----------
@@ -78,6 +81,7 @@ class DensityDisplay(Display):
     peak_indices: NDArray[Any] = field(default_factory=lambda: np.empty(0, int))
     grid: Grid | None = None
     axis_names: tuple[str, str] = ("", "")
+    color_indices: NDArray[np.int64] | None = None
 
     @classmethod
     def from_estimator(
@@ -98,8 +102,8 @@ class DensityDisplay(Display):
         X : array of shape (n_samples, n_features)
             The samples of the fit.
         positions : array of shape (n_samples, 2), optional
-            Where to draw them, such as a map by t-SNE or UMAP. By default X itself if it has two features,
-            else the map of `diffpeaks.maps`, its two principal axes.
+            Where to draw them, such as a map by t-SNE or UMAP. By default X itself if it has one or two
+            features, else the map of `diffpeaks.maps` that is laid out from the graph of the fit.
         color : {"density", "cluster"}
         contours : bool
             Draw the density between the samples too; for X of two features, at its own place.
@@ -115,7 +119,8 @@ class DensityDisplay(Display):
         names = ("", "")
         grid = _density_between(estimator, X, positions) if contours else None
         if positions is None:
-            positions, names = map_coordinates(X), axis_names(X)
+            mapped = X if contours else estimator  # which are between samples at their own place
+            positions, names = map_coordinates(mapped), axis_names(mapped)
         return cls(positions, estimator.density_, labels, peaks, grid, names).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
@@ -142,7 +147,10 @@ class DensityDisplay(Display):
         x, y = positions[order].T
         if self.labels is not None:
             sizes = np.linspace(0.4, 1.6, len(x))
-            scatter(ax, x, y, sizes, c=cluster_colors(np.asarray(self.labels)[order]))
+            chosen = self.color_indices
+            if chosen is None:
+                chosen = color_indices(positions, self.labels)
+            scatter(ax, x, y, sizes, c=cluster_colors(np.asarray(self.labels)[order], chosen))
         elif self.grid is None:
             drawn = scatter(ax, x, y, c=positive(density)[order], cmap="viridis", norm="log")
             _add_colorbar(ax, drawn)

@@ -41,6 +41,8 @@ class ProminenceDisplay(Display):
         The cluster that a hill is the peak of; -1 for the others.
     min_prominence : float, optional
         Hills that rise less are in the band along the diagonal.
+    color_indices : array of shape (n_clusters,), optional
+        The colour of each cluster, as in `cluster_colors`.
 
     Attributes
     ----------
@@ -59,10 +61,16 @@ class ProminenceDisplay(Display):
     saddle_density: NDArray[Any]
     labels: NDArray[Any] | None = None
     min_prominence: float | None = None
+    color_indices: NDArray[np.int64] | None = None
 
     @classmethod
     def from_estimator(
-        cls, estimator: DensityPeaks, *, max_link: float | None = None, ax: Any = None
+        cls,
+        estimator: DensityPeaks,
+        *,
+        max_link: float | None = None,
+        color_indices: NDArray[np.int64] | None = None,
+        ax: Any = None,
     ) -> Self:
         """The hills of a fitted `DensityPeaks`, drawn; peaks have the colours of their clusters.
 
@@ -78,7 +86,7 @@ class ProminenceDisplay(Display):
         # where flow counts, that is not the density of the saddle itself
         saddle_density[absorbed] = density[absorbed] * np.exp(-hierarchy.merges.prominence)
         arrays = (density[hills], saddle_density[hills], label[hills])
-        return cls(*arrays, fitted_level(estimator)).plot(ax=ax)
+        return cls(*arrays, fitted_level(estimator), color_indices).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         check_alike(peak_density=self.peak_density, saddle_density=self.saddle_density)
@@ -97,7 +105,7 @@ class ProminenceDisplay(Display):
         x = np.where(met, saddle, low / margin**2)
         is_peak = labels != NOISE
         scatter(ax, x[~is_peak], top[~is_peak], color=NOISE_COLOR)
-        mark_peaks(ax, x[is_peak], top[is_peak], c=cluster_colors(labels[is_peak]))
+        mark_peaks(ax, x[is_peak], top[is_peak], c=cluster_colors(labels[is_peak], self.color_indices))
         ax.set(xlabel="density of the saddle", ylabel="density of the peak")
         ax.set_title(f"{counted(int(is_peak.sum()), 'cluster')} of {counted(len(top), 'hill')}")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.palette import css_color
@@ -62,6 +63,8 @@ class Content:
     Parameters
     ----------
     model, members, captions : the fit, who is in its clusters, and what is known of samples
+    color_indices : array of shape (n_clusters,), or None
+        The colour of each cluster; None for that of its number.
     n_clusters : int
         How many clusters are shown in full, the largest.
     n_members : int
@@ -69,9 +72,15 @@ class Content:
     """
 
     def __init__(
-        self, model: DensityPeaks, members: Members, captions: Captions, n_clusters: int, n_members: int
+        self,
+        model: DensityPeaks,
+        members: Members,
+        captions: Captions,
+        color_indices: NDArray[np.int64] | None,
+        n_clusters: int,
+        n_members: int,
     ) -> None:
-        self._members, self._captions = members, captions
+        self._members, self._captions, self._color_indices = members, captions, color_indices
         self._prominence = model.forest_.prominence[model.peak_indices_]
         self._n_members = n_members
         order = members.largest_first()
@@ -109,7 +118,7 @@ class Content:
         doubts = members.doubtful(label, n_doubtful) if n_doubtful else []
         return Cluster(
             label=label,
-            color=css_color(label),
+            color=css_color(label, self._color_indices),
             size=size,
             share=size / self._captions.n_samples,
             share_of_largest=size / max(size, int(members.sizes.max(initial=1))),
@@ -121,7 +130,7 @@ class Content:
                     doubt.sample,
                     probability=doubt.probability,
                     next_label=doubt.next_label,
-                    next_color=css_color(doubt.next_label),
+                    next_color=css_color(doubt.next_label, self._color_indices),
                 )
                 for doubt in doubts
             ],

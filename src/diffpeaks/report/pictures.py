@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.palette import cluster_colors, ink_on
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.neighbors import GivenGraph
 from diffpeaks.plotting import ClusterSizesDisplay, DecisionGraphDisplay, DensityDisplay, ProminenceDisplay
+from diffpeaks.plotting._style import draw_numbers
 from diffpeaks.results.members import Members
 
 _INK = "#010203"  # stands for the colour of the page's text, and is replaced by it
-MAP_NUMBERS = 24  # clusters whose numbers are written on the map
+MAP_NUMBERS = 60  # clusters whose numbers are written on the map
 _MAP_SIZE, _SIDE_SIZE = (9.6, 8.0), (5.2, 3.4)  # inches, of which the page keeps the ratio
 _MOST_DRAWN = 100_000  # samples; of more those that others cover are left out
 _SQUARES = 800  # along the longer side of the map, each smaller than a dot
@@ -36,48 +36,47 @@ _STYLE: dict[Any, Any] = {
 
 
 def pictures_of(
-    model: DensityPeaks, members: Members, coordinates: NDArray[Any] | None, axis_names: tuple[str, str]
+    model: DensityPeaks,
+    members: Members,
+    coordinates: NDArray[Any] | None,
+    axis_names: tuple[str, str],
+    color_indices: NDArray[np.int64] | None,
 ) -> dict[str, str]:
     """The SVG of each picture by its name; without coordinates there is no map."""
+    colors: dict[str, Any] = {"color_indices": color_indices}
     pictures = {
-        "sizes": _svg(lambda ax: ClusterSizesDisplay.from_estimator(model, ax=ax), _SIDE_SIZE),
-        "decision": _svg(lambda ax: _draw_decision(model, ax), _SIDE_SIZE),
-        "prominences": _svg(lambda ax: ProminenceDisplay.from_estimator(model, ax=ax), _SIDE_SIZE),
+        "sizes": _svg(lambda ax: ClusterSizesDisplay.from_estimator(model, **colors, ax=ax), _SIDE_SIZE),
+        "decision": _svg(lambda ax: _draw_decision(model, colors, ax), _SIDE_SIZE),
+        "prominences": _svg(lambda ax: ProminenceDisplay.from_estimator(model, **colors, ax=ax), _SIDE_SIZE),
     }
     if coordinates is not None:
-        drawn = _svg(lambda ax: _draw_map(model, members, coordinates, axis_names, ax), _MAP_SIZE)
-        pictures["map"] = drawn
+
+        def draw(ax: Any) -> None:
+            _draw_map(model, members, coordinates, colors, ax)
+            ax.set(xlabel=axis_names[0], ylabel=axis_names[1])
+
+        pictures["map"] = _svg(draw, _MAP_SIZE)
     return pictures
 
 
-def _draw_decision(model: DensityPeaks, ax: Any) -> None:
+def _draw_decision(model: DensityPeaks, colors: dict[str, Any], ax: Any) -> None:
     """A graph does not know how far the next denser sample of a hilltop is; it is drawn at the top."""
     on_graph = isinstance(model._landscape.points, GivenGraph)
     delta = model.forest_.delta if on_graph else model.decision_graph()[1]
-    DecisionGraphDisplay(model.density_, delta, model.peak_indices_).plot(ax=ax)
+    DecisionGraphDisplay(model.density_, delta, model.peak_indices_, **colors).plot(ax=ax)
 
 
 def _draw_map(
-    model: DensityPeaks,
-    members: Members,
-    coordinates: NDArray[Any],
-    axis_names: tuple[str, str],
-    ax: Any,
+    model: DensityPeaks, members: Members, coordinates: NDArray[Any], colors: dict[str, Any], ax: Any
 ) -> None:
     """Clusters in their colours, the largest with their numbers at their densest samples."""
     seen = uncovered(coordinates, model.density_)
-    DensityDisplay(coordinates[seen], model.density_[seen], model.labels_[seen]).plot(ax=ax)
-    for label in members.largest_first()[:MAP_NUMBERS][::-1]:  # the largest on top
-        place = coordinates[members.central(label, 1)[0]]
-        box = {
-            "boxstyle": "round,pad=0.25",
-            "facecolor": cluster_colors(label),
-            "edgecolor": "white",
-            "lw": 0.7,
-        }
-        ax.annotate(str(label), place, color=ink_on(label), fontsize=10, ha="center", va="center", bbox=box)
-    ax.set(xticks=[], yticks=[], xlabel=axis_names[0], ylabel=axis_names[1])
+    DensityDisplay(coordinates[seen], model.density_[seen], model.labels_[seen], **colors).plot(ax=ax)
+    ax.set(xticks=[], yticks=[], title="")
     ax.spines[:].set_visible(False)
+    largest = members.largest_first()[:MAP_NUMBERS]
+    densest = [members.central(label, 1)[0] for label in largest]
+    draw_numbers(ax, coordinates[densest], largest, **colors)
 
 
 def uncovered(coordinates: NDArray[Any], density: NDArray[Any]) -> NDArray[np.int64]:

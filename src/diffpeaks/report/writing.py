@@ -32,12 +32,11 @@ _NEEDED = ("jinja2", "matplotlib", "PIL")
 _VERSIONS = ("diffpeaks", "numpy", "scipy", "scikit-learn")
 
 
-@stage("page")
 def write_report(
     model: DensityPeaks,
     path: str | os.PathLike[str],
     captions: Captions | None = None,
-    coordinates: Any = "pca",
+    coordinates: Any = "auto",
     *,
     axis_names: tuple[str, str] | None = None,
     title: str = "Clusters",
@@ -53,7 +52,7 @@ def write_report(
     model : a fitted `DensityPeaks`
     path : the file
     captions : what is known of the samples beside their numbers; their row numbers alone by default
-    coordinates : {"pca", "umap"}, array of shape (n_samples, 2) or None
+    coordinates : {"auto", "graph", "pca", "umap"}, array of shape (n_samples, 2) or None
         The map, as in `diffpeaks.maps.map_coordinates`; None leaves it away.
     axis_names : what the axes of the map are called; by default as it is made
     title : of the page
@@ -81,24 +80,26 @@ def write_report(
     if captions.n_samples != n_samples:
         raise ValueError(f"captions are for {captions.n_samples} samples, but the fit has {n_samples}")
     if coordinates is not None:
-        axis_names = axis_names or maps.axis_names(model._landscape.points, coordinates)
-        coordinates = maps.map_coordinates(model._landscape.points, coordinates)
-    members = members_of(model)
-    page = _template().render(
-        title=title,
-        figures=key_figures(model, members),
-        facts=_facts(model, data, seconds or {}),
-        pictures=pictures_of(model, members, coordinates, axis_names or ("", "")),
-        content=Content(model, members, captions, n_clusters, n_members),
-        has_pictures=captions.pictures is not None,
-        has_text=captions.text is not None,
-        has_metadata=bool(captions.metadata),
-        map_numbers=MAP_NUMBERS,
-        n_colors=N_COLORS,
-        script_hash=_script_hash(),
-    )
-    with replacing(path) as file:
-        file.write(page.encode("utf-8", "replace"))
+        axis_names = axis_names or maps.axis_names(model, coordinates)
+        coordinates = maps.map_coordinates(model, coordinates)
+    with stage("page"):
+        members = members_of(model)
+        colors = None if coordinates is None else maps.color_indices(coordinates, model.labels_)
+        page = _template().render(
+            title=title,
+            figures=key_figures(model, members),
+            facts=_facts(model, data, seconds or {}),
+            pictures=pictures_of(model, members, coordinates, axis_names or ("", ""), colors),
+            content=Content(model, members, captions, colors, n_clusters, n_members),
+            has_pictures=captions.pictures is not None,
+            has_text=captions.text is not None,
+            has_metadata=bool(captions.metadata),
+            map_numbers=MAP_NUMBERS,
+            n_colors=N_COLORS,
+            script_hash=_script_hash(),
+        )
+        with replacing(path) as file:
+            file.write(page.encode("utf-8", "replace"))
 
 
 def check_report(n_clusters: int = N_CLUSTERS, n_members: int = N_MEMBERS) -> None:

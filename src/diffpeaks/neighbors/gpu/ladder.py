@@ -95,8 +95,9 @@ class DevicePoints:
 
     def _pairs(self, n_nearest: int, done: Callable[[int], Any]) -> Listed | None:
         """What is marked for all points, each pair compared once; None where the lists would be too large."""
-        most = self._limit or max(WORKSPACE, free_bytes(self._device) // 8)
-        return self._marking().listed(n_nearest, most, done)
+        if self._limit is not None:
+            return None
+        return self._marking().listed(n_nearest, WORKSPACE, done)
 
     def _uncertain(self, found: Found, rung: Rung) -> Iterator[slice | torch.Tensor]:
         """The queries that a rung must look at, so many at a time as the workspace holds."""

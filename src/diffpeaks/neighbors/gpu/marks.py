@@ -83,7 +83,7 @@ class Marks:
         return Proposed(lists, self._squares(queries.rows, lists, counts), beyond)
 
     def listed(self, n_wanted: int, most_bytes: int, done: Callable[[int], Any]) -> Listed | None:
-        """What is marked for all points, if that can be known at once within so many bytes."""
+        """What is marked for all points, if that can be known at once in lists of so many bytes."""
         return None
 
     def _words(self, n_rows: int, n_tiles: int) -> torch.Tensor:
@@ -150,7 +150,7 @@ class ProductMarks(Marks):
             return None
         n_points, n_columns = len(self._points), self._n_columns
         n_rows = _ROWS * max(1, min(_PAIR_BYTES // (n_columns // 4), n_points // 16) // _ROWS)
-        if 4 * self.room(n_wanted) * n_points + n_rows * (n_columns // 4) > most_bytes:
+        if 4 * self.room(n_wanted) * n_points > most_bytes:
             return None
         least = torch.full((n_columns,), torch.inf, device=self._points.device)
         beyond = torch.empty(n_points, dtype=torch.float64, device=self._points.device)

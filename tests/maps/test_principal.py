@@ -1,7 +1,5 @@
 """Maps are turned, never bent: principal axes against a plain decomposition, in every regime."""
 
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,8 +7,8 @@ from clouds import general_position
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diffpeaks import DensityPeaks, maps, neighbor_graph
-from diffpeaks.maps import map_coordinates
+from diffpeaks import DensityPeaks
+from diffpeaks.maps import map_coordinates, principal
 
 
 def plain(X, unit=False):
@@ -49,7 +47,7 @@ def test_principal_axes_in_every_regime(shape, metric, as_given):
 @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_matrix])
 def test_axes_that_are_sought(monkeypatch, as_given):
     """Beyond the sizes of which all axes are found, with sizes that a test can afford."""
-    monkeypatch.setattr(maps, "_MOST_EXACT", 10)
+    monkeypatch.setattr(principal, "_MOST_EXACT", 10)
     X = stretched(60, 30)
     for metric in ("euclidean", "cosine"):
         found = map_coordinates(as_given(X), metric=metric)
@@ -59,7 +57,7 @@ def test_axes_that_are_sought(monkeypatch, as_given):
 def test_blocks_make_no_difference(monkeypatch):
     X = stretched(50, 4)
     whole = map_coordinates(X)
-    monkeypatch.setattr(maps, "_BLOCK_VALUES", 28)
+    monkeypatch.setattr(principal, "_BLOCK_VALUES", 28)
     np.testing.assert_allclose(map_coordinates(X), whole, atol=1e-12)
 
 
@@ -91,37 +89,4 @@ def test_constant_features_and_copies_fall_on_one_place():
 def test_points_of_a_fit_know_their_metric():
     X = stretched(50, 5)
     model = DensityPeaks(metric="cosine").fit(X)
-    np.testing.assert_allclose(map_coordinates(model._landscape.points), plain(X, unit=True), atol=1e-8)
-
-
-def test_coordinates_that_are_given_are_checked():
-    X = stretched(6, 3)
-    places = general_position(1, 6)
-    np.testing.assert_array_equal(map_coordinates(X, places), places)
-    with pytest.raises(ValueError, match=r"shape \(5, 2\).*\(6, 2\)"):
-        map_coordinates(X, places[:5])
-    with pytest.raises(ValueError, match="NaN"):
-        map_coordinates(X, places * np.nan)
-
-
-@pytest.mark.parametrize("how", ["pca", "umap"])
-def test_distances_have_no_axes(how):
-    graph = neighbor_graph(general_position(0, 30), n_neighbors=5)
-    points = DensityPeaks(metric="precomputed").fit(graph)._landscape.points
-    for given_points, metric in ((points, "euclidean"), (np.zeros((3, 3)), "precomputed")):
-        with pytest.raises(ValueError, match="give coordinates"):
-            map_coordinates(given_points, how, metric)
-    assert map_coordinates(points, np.zeros((30, 2))).shape == (30, 2)
-
-
-def test_what_cannot_be_mapped_is_refused():
-    with pytest.raises(ValueError, match=r"'tsne' is unknown.*pca.*umap"):
-        map_coordinates([[1.0]], "tsne")
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        map_coordinates([[1.0, np.nan, 2.0]])
-
-
-def test_umap_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "umap", None)
-    with pytest.raises(ImportError, match=r"diffpeaks\[umap\]"):
-        map_coordinates(np.eye(3), "umap")
+    np.testing.assert_allclose(map_coordinates(model, "pca"), plain(X, unit=True), atol=1e-8)

@@ -1,0 +1,73 @@
+"""Clusters beside each other have colours that every eye tells apart."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from vision import DEFICIENCIES, perceived
+
+from diffpeaks._base.palette import N_COLORS, cluster_colors, color_differences
+from diffpeaks.maps import color_indices
+
+SIDE = 12
+MIDDLES = np.stack(np.meshgrid(np.arange(SIDE), np.arange(SIDE)), axis=-1).reshape(-1, 2)
+
+
+def lattice(n_each=6, width=0.1):
+    """Clusters on a lattice, as many as its places."""
+    labels = np.repeat(np.arange(len(MIDDLES)), n_each)
+    return MIDDLES[labels] + np.random.default_rng(0).uniform(-width, width, (len(labels), 2)), labels
+
+
+def test_differences_of_colours_by_every_eye():
+    found = color_differences()
+    for table, deficiency in zip(found, DEFICIENCIES.values(), strict=True):
+        seen = [perceived(color, deficiency) for color in cluster_colors(np.arange(N_COLORS))]
+        expected = [[np.linalg.norm(one - other) for other in seen] for one in seen]
+        np.testing.assert_allclose(table, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", DEFICIENCIES)
+def test_neighbours_on_a_lattice_differ_for_every_eye(name):
+    places, labels = lattice()
+    colors = cluster_colors(np.arange(len(MIDDLES)), color_indices(places, labels))
+    seen = [perceived(color, DEFICIENCIES[name]) for color in colors]
+    for one, place in enumerate(MIDDLES):
+        for other in np.flatnonzero(np.abs(MIDDLES - place).sum(axis=1) == 1):
+            assert np.linalg.norm(seen[one] - seen[other]) > 0.05
+
+
+def test_all_colours_are_used_about_as_often():
+    counts = np.bincount(color_indices(*lattice()), minlength=N_COLORS)
+    assert counts.min() >= 2
+    assert counts.max() <= 14
+
+
+@given(st.integers(0, N_COLORS), st.integers(0, 100))
+def test_colours_are_unique_as_long_as_there_are_enough(n_clusters, seed):
+    random = np.random.default_rng(seed)
+    labels = np.concatenate([np.arange(n_clusters), random.integers(-1, max(n_clusters, 1), 30)])
+    labels = labels[labels < n_clusters]
+    chosen = color_indices(random.normal(size=(len(labels), 2)), labels)
+    assert len(np.unique(chosen)) == len(chosen) == n_clusters
+    if n_clusters <= 7:
+        np.testing.assert_array_equal(chosen, np.arange(n_clusters))
+
+
+def test_noise_and_missing_numbers_have_no_part_in_it():
+    places, labels = lattice()
+    order = np.random.default_rng(1).permutation(len(labels))
+    noisy = np.concatenate([labels[order], np.full(50, -1)])
+    beside = np.concatenate([places[order], np.zeros((50, 2))])
+    np.testing.assert_array_equal(color_indices(beside, noisy), color_indices(places, labels))
+    twice = color_indices(places, 2 * labels)
+    np.testing.assert_array_equal(twice[::2], color_indices(places, labels))
+
+
+def test_clusters_at_one_place():
+    assert len(np.unique(color_indices(np.zeros((20, 2)), np.arange(20)))) == 20
+
+
+def test_colours_by_the_numbers_that_are_given():
+    chosen = np.array([3, 0])
+    np.testing.assert_array_equal(cluster_colors([0, 1, -1], chosen), cluster_colors([3, 0, -1]))
