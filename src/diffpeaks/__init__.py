@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what `_HOMES` says, for readers of types
     from diffpeaks.results.edits import Merge as Merge
     from diffpeaks.results.edits import Split as Split
     from diffpeaks.results.edits import edited as edited
+    from diffpeaks.results.numbering import numbered as numbered
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ _HOMES = {
     "edited": "results.edits",
     "explore": "explorer",
     "neighbor_graph": "neighbors",
+    "numbered": "results.numbering",
     "plan": "neighbors.memory.plan",
 }
 _ROOMS = (

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from clouds import general_position
 from packets import unpacked
+from partitions import assert_same_clusters
 from refusals import refuses
 
 import diffpeaks
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions, Pictures
-from diffpeaks.explorer.server import MOST_BYTES, PAGE_FILES, TOKEN_HEADER
+from diffpeaks.explorer.server import MOST_BYTES, PAGE_FILES, REVISION_HEADER, TOKEN_HEADER
 
 X = general_position(4, 220)
 MODEL = DensityPeaks().fit(X)
@@ -36,10 +37,11 @@ def page(tmp_path):
 
 
 def asked(page, path, method="GET", body=None, **headers):
-    """(status, headers, body) of one question, with the token unless it is given otherwise."""
+    """(status, headers, body) of one question, with token and revision unless they are given otherwise."""
     server = page._server
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
-    sent = {TOKEN_HEADER: server.token} | {name.replace("_", "-"): value for name, value in headers.items()}
+    known = {TOKEN_HEADER: server.token, REVISION_HEADER: str(server.desk.revision)}
+    sent = known | {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body, {name: value for name, value in sent.items() if value is not None})
     answer = connection.getresponse()
     found = answer.status, dict(answer.getheaders()), answer.read()
@@ -232,8 +234,10 @@ def test_a_page_that_hangs_up_leaves_no_traceback_but_other_errors_do(page, capf
 def test_changes_are_those_of_the_session(page):
     status, found = change(page, "rule", name="n_clusters", value=6)
     assert status == 200
-    np.testing.assert_array_equal(page.labels_, MODEL.recut(n_clusters=6))
-    assert page.code == found["code"] == "labels = model.recut(n_clusters=6)"
+    assert_same_clusters(page.labels_, MODEL.recut(n_clusters=6))
+    assert found["n_clusters"] == 6
+    assert page.code == json.loads(asked(page, "/api/code")[2])["code"]
+    assert page.code.splitlines()[1] == "labels = model.recut(n_clusters=6)"
     assert change(page, "merge", clusters=[0, 3])[1]["n_clusters"] == 5
     assert change(page, "undo")[1]["n_clusters"] == 6
     lines = asked(page, "/api/labels.csv")[2].decode().splitlines()
@@ -293,3 +297,30 @@ def test_the_browser_is_opened_at_the_address(monkeypatch):
     monkeypatch.setattr("webbrowser.open", opened.append)
     with diffpeaks.explore(MODEL) as page:
         assert opened == [page.url]
+
+
+def test_a_change_names_the_revision_that_it_is_about(page):
+    first = page._server.desk.revision
+    assert change(page, "rule", name="n_clusters", value=5)[1]["revision"] == first + 1
+    before = page.labels_
+    body = json.dumps({"clusters": before[:2].tolist()})
+    for revision, expected in (
+        (str(first), 409),
+        ("9" * 18, 409),
+        (None, 428),
+        ("", 428),
+        ("-1", 428),
+        ("1.0", 428),
+    ):
+        sent = {"Content_Type": "application/json", "X_Diffpeaks_Revision": revision}
+        status, headers, answer = asked(page, "/api/merge", "POST", body, **sent)
+        assert status == expected
+        assert json.loads(answer)["error"]
+        assert headers[REVISION_HEADER] == str(first + 1)
+    assert page.labels_ is before
+
+
+def test_a_merge_that_repeats_a_cluster_is_answered_shortly(page):
+    numbers = change(page, "rule", name="n_clusters", value=5)[1]["clusters"].tolist()
+    assert change(page, "merge", clusters=numbers[:2] * 100_000)[0] == 200
+    assert len(asked(page, "/api/code")[2]) < 1000

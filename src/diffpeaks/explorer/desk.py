@@ -48,6 +48,13 @@ class Answer:
         return cls(json.dumps(value, allow_nan=False).encode(), "application/json", status)
 
 
+class StaleError(Exception):
+    """A change was asked for by a page that shows an older state."""
+
+    def __init__(self) -> None:
+        super().__init__("the clusters were changed elsewhere, in another tab or in Python; nothing was done")
+
+
 class Desk:
     """One session behind a lock, with everything that may be asked of it by name."""
 
@@ -65,6 +72,7 @@ class Desk:
             "/api/scene": self._packed_scene,
             "/api/pending": self._pending,
             "/api/clustering": self._clustering,
+            "/api/code": self._code,
             "/api/sample": self._sample,
             "/api/members": self._members,
             "/api/picture": self._picture,
@@ -85,25 +93,38 @@ class Desk:
         }
         self.changes = {f"/api/{name}": self._changing(change) for name, change in changes.items()}
 
+    @property
+    def revision(self) -> int:
+        return self.session.revision
+
     def _changing(self, change: Callable[..., None]) -> Callable[..., Answer]:
+        """The same as an answer to whoever names the revision that it is about."""
+
         @wraps(change)  # with its fields
-        def answered(**values: Any) -> Answer:
+        def answered(revision: int, /, **values: Any) -> Answer:
             with self._lock:
+                if revision != self.revision:
+                    raise StaleError
                 start = time.perf_counter()
                 change(**values)
-                return self._clustering_after(start)
+                return self._clustering_since(start, self.session.result)
 
         return answered
 
     def _clustering(self) -> Answer:
         with self._lock:
-            return self._clustering_after(time.perf_counter())
+            return self._clustering_since(time.perf_counter(), [])
 
-    def _clustering_after(self, start: float) -> Answer:
+    def _clustering_since(self, start: float, result: list[int]) -> Answer:
+        """What is shown now; `result` are the clusters that whoever asked has made."""
         session = self.session
-        about = words.about_clustering(session) | {"seconds": round(time.perf_counter() - start, 4)}
-        code = python_lines(session.state, session.model)
-        return Answer(packed_clustering(session, self._scene, about | {"code": code}), BINARY)
+        seconds = round(time.perf_counter() - start, 4)
+        about = words.about_clustering(session) | {"seconds": seconds, "result": result}
+        return Answer(packed_clustering(session, self._scene, about), BINARY)
+
+    def _code(self) -> Answer:
+        with self._lock:
+            return Answer.of_json({"code": python_lines(self.session)})
 
     def _packed_scene(self) -> Answer:
         cuts = self.session.cuts

@@ -31,6 +31,7 @@ class Explorer:
     url : str
         The address of the page, for browsers on this machine.
     labels_ : array of shape (n_samples,)
+        The numbers of the clusters, which stay theirs while others are merged, split or cut away.
     code : str
         Python lines that make these labels from `model`.
     """
@@ -53,7 +54,7 @@ class Explorer:
 
     @property
     def code(self) -> str:
-        return python_lines(self._session.state, self._session.model)
+        return python_lines(self._session)
 
     def wait(self) -> None:
         """Until the page is closed by `close`, or Ctrl+C is pressed."""

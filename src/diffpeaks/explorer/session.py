@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer, is_number
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut, peak_scores
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.explorer.clustering import Cuts, Shown
+from diffpeaks.explorer.numbers import Numbers
 from diffpeaks.results.edits import Edit, Merge, Split
 
 MOST_STEPS_BACK = 200
@@ -48,17 +50,30 @@ class Session:
     """The clustering now, how it came to be, and every way to change it.
 
     A change that is refused changes nothing. With `keep=False` it is shown only: while a line is dragged,
-    what lies between its ends is no step to go back to.
+    what lies between its ends is no step to go back to. Clusters go by their numbers, which stay theirs.
+
+    Attributes
+    ----------
+    now : Shown
+    revision : int
+        How many changes there were: whoever names it in a question knows the clusters that it is about.
+    result : list of int
+        The clusters that the last edit made, or undo and redo of one; empty after other changes.
+    notes : list of str
+        What is to be said of the last change.
     """
 
     def __init__(self, model: DensityPeaks) -> None:
         self.model = model
         self.cuts = Cuts(model)
-        self._history = History()
         self._kept = self._state = State(model.cut_, model._noise_policy())
+        self.now = self._kept_now = self.cuts.shown(self._state.cut, self._state.policy, ())
+        self._numbers = Numbers(self._state, self.now)
+        self._history = History()
         self._score: NDArray[np.float64] | None = None
+        self.revision = 0
+        self.result: list[int] = []
         self.notes: list[str] = []
-        self.now = self.cuts.shown(self._state.cut, self._state.policy, ())
 
     @property
     def state(self) -> State:
@@ -118,11 +133,12 @@ class Session:
             self.notes.append(f"sample {densest}, the densest of all, was added to the peaks")
 
     def merge(self, clusters: Sequence[int]) -> None:
-        """Make one of these clusters, by their labels now."""
-        self._edit(Merge(tuple(self._peak(cluster) for cluster in _listed("clusters", clusters))))
+        """Make one of these clusters, by their numbers."""
+        asked = dict.fromkeys(_listed("clusters", clusters))
+        self._edit(Merge(tuple(self._peak(cluster) for cluster in asked)))
 
     def split(self, cluster: int) -> None:
-        """Take the most prominent hill out of a cluster, by its label now."""
+        """Take the most prominent hill out of a cluster, by its number."""
         self._edit(Split(self._peak(cluster)))
 
     def return_to(self, what: str) -> None:
@@ -146,43 +162,69 @@ class Session:
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        return self.now.labels
+        """The number of the cluster of each sample."""
+        return self.now.numbered_labels
 
     def _peak(self, cluster: int) -> int:
-        return int(self.now.peaks[check_integer("cluster", cluster, 0, len(self.now.peaks) - 1)])
+        return int(self.now.peaks[self.now.label_of(cluster)])
 
     def _edit(self, edit: Edit) -> None:
+        before = self.labels
         self._change(replace(self._state, edits=(*self._state.edits, edit)), may_drop=False)
+        self.result = clusters_touched(before, self.labels)
 
     def _change(self, state: State, keep: bool = True, may_drop: bool = True) -> None:
-        """Take a state. Edits that mean nothing after another cut are dropped, and that is said."""
-        self.notes = []
-        now, edits = self._with_edits(state, may_drop)
-        self.now, self._state = now, replace(state, edits=edits)
+        """Take a state. Edits that no longer apply are dropped with a note."""
+        dropped: list[str] = []
+        now, edits = self._with_edits(state, dropped) if may_drop else (self._shown(state), state.edits)
+        self._take(replace(state, edits=edits), now)
+        self.notes = dropped
         if keep and self._state != self._kept:
             self._history.leave(self._kept)
-            self._kept = self._state
+            self._keep()
 
-    def _with_edits(self, state: State, may_drop: bool) -> tuple[Shown, tuple[Edit, ...]]:
-        if not may_drop:
-            return self.cuts.shown(state.cut, state.policy, state.edits), state.edits
+    def _take(self, state: State, now: Shown) -> None:
+        """Show a state; it is not yet one to go back to."""
+        self.now = replace(now, numbers=self._numbers.of(state, now, self._kept_now))
+        self._state, self.notes, self.result = state, [], []
+        self.revision += 1
+
+    def _keep(self) -> None:
+        self._kept, self._kept_now = self._state, self.now
+        self._numbers.keep(self._state, self.now)
+
+    def _shown(self, state: State) -> Shown:
+        return self.cuts.shown(state.cut, state.policy, state.edits)
+
+    def _with_edits(self, state: State, dropped: list[str]) -> tuple[Shown, tuple[Edit, ...]]:
+        """The clustering with those edits that apply; what is said of the others goes to `dropped`."""
         kept: tuple[Edit, ...] = ()
-        now = self.cuts.shown(state.cut, state.policy, ())
+        now = self._shown(replace(state, edits=()))
         for edit in state.edits:
             try:
-                now = self.cuts.shown(state.cut, state.policy, (*kept, edit))
+                now = self._shown(replace(state, edits=(*kept, edit)))
                 kept = (*kept, edit)
             except ValueError as error:
-                self.notes.append(f"dropped: {error}")
+                dropped.append(f"dropped: {error}")
         return now, kept
 
     def _go(self, source: list[State], target: list[State], word: str) -> None:
         if not source:
             raise ValueError(f"there is nothing to {word}")
-        target.append(self._kept)
-        self.notes = []
-        self._kept = self._state = source.pop()
-        self.now = self.cuts.shown(self._state.cut, self._state.policy, self._state.edits)
+        left, before = self._kept, self.labels
+        target.append(left)
+        state = source.pop()
+        self._take(state, self._shown(state))
+        self._keep()
+        if state.edits != left.edits and replace(state, edits=left.edits) == left:
+            self.result = clusters_touched(before, self.labels)
+
+
+def clusters_touched(before: NDArray[np.int64], now: NDArray[np.int64]) -> list[int]:
+    """The clusters that samples went to, and those of the clusters that they left that are still there."""
+    moved = before != now
+    numbers = np.union1d(now[moved], np.intersect1d(before[moved], now))
+    return numbers[numbers != NOISE].tolist()
 
 
 def _bound(name: str, value: Any) -> float:

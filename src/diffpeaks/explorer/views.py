@@ -147,7 +147,7 @@ def _range_of(delta: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def listed_clusters(sizes: NDArray[np.int64], most: int = MOST_LISTED) -> NDArray[np.int64]:
-    """The clusters that a list shows, in the order of their labels: all, or the largest."""
+    """The labels of the clusters that a list shows, in their order: all, or the largest."""
     if len(sizes) <= most:
         return np.arange(len(sizes))
     return np.sort(np.argsort(-sizes, kind="stable")[:most])
@@ -176,14 +176,14 @@ def packed_clustering(session: Session, scene: Scene, header: dict[str, Any]) ->
     prominence = forest.prominence[shown]
     return packed(
         header | {"n_listed": len(listed), "n_hills": len(hills)},
-        labels=now.labels[scene.drawn].astype(np.int32),
-        clusters=listed.astype(np.uint32),
+        labels=session.labels[scene.drawn].astype(np.int32),
+        clusters=now.numbers[listed].astype(np.uint32),
         peaks=peaks.astype(np.uint32),
         sizes=now.sizes[listed].astype(np.uint32),
         peaks_map=scene.on_map[peaks].ravel(),
         peaks_graph=scene.in_graph[peaks].ravel(),
         hill_places=places.astype(np.uint32),
         hill_tops=shown.astype(np.uint32),
-        hill_labels=now.labels[shown].astype(np.int32),
+        hill_labels=session.labels[shown].astype(np.int32),
         hill_prominence=np.where(np.isfinite(prominence), prominence, NO_POINT).astype(np.float32),
     )

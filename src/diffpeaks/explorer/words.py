@@ -34,6 +34,7 @@ def about_clustering(session: Session) -> dict[str, Any]:
     state, now = session.state, session.now
     n_samples, n_clusters = len(now.labels), len(now.peaks)
     return {
+        "revision": session.revision,
         "cut": {name: finite(getattr(state.cut, name)) for name in RULES},
         "policy": {name: getattr(state.policy, name) for name in POLICY},
         "n_clusters": n_clusters,
@@ -121,12 +122,13 @@ def about_sample(show: Shown, sample: int, n_neighbors: int) -> dict[str, Any]:
 def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict[str, Any]:
     """A page of the members of a cluster, densest first."""
     now = show.session.now
-    check_integer("cluster", cluster, 0, len(now.peaks) - 1)
-    members = np.flatnonzero(now.labels == cluster)
+    label = now.label_of(cluster)
+    check_integer("start", start, 0, int(now.sizes[label]) - 1)
+    members = np.flatnonzero(now.labels == label)
     members = members[np.argsort(now.model.forest_.rank[members])]
     density = now.model.density_
-    page = members[max(0, start) :][:n_members].tolist()
-    peak = int(now.peaks[cluster])
+    page = members[start:][:n_members].tolist()
+    peak = int(now.peaks[label])
     return {
         "cluster": cluster,
         "size": len(members),

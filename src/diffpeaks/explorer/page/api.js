@@ -3,7 +3,20 @@
 const HEADERS = { "X-Diffpeaks-Token": location.hash.slice(1) };
 const ARRAYS = { f: Float32Array, i: Int32Array, u: Uint32Array };
 
+const REVISION = "X-Diffpeaks-Revision";
+const CONFLICT = 409;
+
 export class Refusal extends Error {}
+
+// A change was refused because it was about a state that is no more.
+export class Stale extends Refusal {}
+
+// Who is told the revision of the clusters with every answer.
+let tellRevision = () => {};
+
+export function onRevision(listener) {
+  tellRevision = listener;
+}
 
 async function asked(path, options = {}) {
   let response;
@@ -12,7 +25,8 @@ async function asked(path, options = {}) {
   } catch {
     throw new Refusal("The server does not answer; the program that opened this page has ended.");
   }
-  if (!response.ok) throw new Refusal((await response.json()).error);
+  if (!response.ok) throw new (response.status === CONFLICT ? Stale : Refusal)((await response.json()).error);
+  tellRevision(Number(response.headers.get(REVISION) ?? 0));
   return response;
 }
 
@@ -33,8 +47,9 @@ export async function readPacket(path) {
   return unpacked(await (await asked(path)).arrayBuffer());
 }
 
-export async function change(name, values = {}) {
-  const headers = { "Content-Type": "application/json" };
+// A change of the clusters as they were at a revision.
+export async function change(name, values, revision) {
+  const headers = { "Content-Type": "application/json", [REVISION]: revision };
   const response = await asked(`/api/${name}`, { method: "POST", headers, body: JSON.stringify(values) });
   return unpacked(await response.arrayBuffer());
 }
@@ -55,6 +70,10 @@ export function unpacked(buffer) {
 export class Turns {
   #busy = false;
   #waiting = [];
+
+  get isBusy() {
+    return this.#busy;
+  }
 
   async take(work, passing = false) {
     this.#waiting = this.#waiting.filter((other) => !other.passing);

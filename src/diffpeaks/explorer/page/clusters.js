@@ -76,6 +76,7 @@ export class ClusterList {
     element.setAttribute("aria-setsize", String(this.#order.length));
     element.classList.toggle("cursor", row === this.#cursor);
     element.dataset.row = row;
+    element.dataset.cluster = label;
     element.style.top = `${ROW * row}px`;
     const dot = part("dot", "");
     dot.style.background = colours.css(label);

@@ -1,4 +1,4 @@
-// Colours of clusters: a cluster keeps its colour as long as it keeps its peak, whatever its number becomes.
+// Colours of clusters: they follow the number, which a cluster keeps.
 
 const PALE = { few: 0.1, many: 0.03 }; // opacity of what is not chosen: many points add up
 const MANY = 40_000;
@@ -8,42 +8,13 @@ function bytes(hex) {
 }
 
 export class Colours {
-  #slots = new Map(); // from peaks to places in the palette
-  #used;
-  #ofLabel = []; // [red, green, blue] of each label
-
   constructor({ clusters, noise }) {
     this.palette = clusters.map(bytes);
     this.noise = bytes(noise);
-    this.#used = new Array(clusters.length).fill(0);
-  }
-
-  // Give each cluster a colour: labels and peaks of the clusters that are listed.
-  assign(labels, peaks) {
-    const slots = new Map();
-    const used = new Array(this.palette.length).fill(0);
-    const fresh = [];
-    peaks.forEach((peak, place) => {
-      const slot = this.#slots.get(peak);
-      if (slot === undefined) fresh.push(place);
-      else {
-        slots.set(peak, slot);
-        used[slot] += 1;
-      }
-    });
-    for (const place of fresh) {
-      const slot = used.indexOf(Math.min(...used));
-      slots.set(peaks[place], slot);
-      used[slot] += 1;
-    }
-    this.#slots = slots;
-    this.#ofLabel = [];
-    labels.forEach((label, place) => (this.#ofLabel[label] = this.palette[slots.get(peaks[place])]));
   }
 
   of(label) {
-    if (label < 0) return this.noise;
-    return this.#ofLabel[label] ?? this.palette[label % this.palette.length];
+    return label < 0 ? this.noise : this.palette[label % this.palette.length];
   }
 
   css(label) {

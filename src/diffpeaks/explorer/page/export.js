@@ -1,6 +1,6 @@
 // The dialogs: lines and labels to take away, and the keys.
 
-import { readBlob } from "./api.js";
+import { readBlob, readJson } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -16,9 +16,12 @@ export function connectDialogs(app) {
 }
 
 export function showExport(app) {
-  byId("code").textContent = app.clustering.code;
-  byId("copy").textContent = "Copy lines";
-  byId("export-dialog").showModal();
+  return app.attempt(async () => {
+    const { code } = await readJson("/api/code");
+    byId("code").textContent = code;
+    byId("copy").textContent = "Copy lines";
+    byId("export-dialog").showModal();
+  });
 }
 
 async function copyLines() {

@@ -1,6 +1,6 @@
 // The page: what is shown now, and every way to change it. Panels read from it and are told when to draw.
 
-import { Refusal, Turns, change, readJson, readPacket } from "./api.js";
+import { Refusal, Stale, Turns, change, onRevision, readJson, readPacket } from "./api.js";
 import { ClusterList } from "./clusters.js";
 import { Colours } from "./colours.js";
 import { Controls } from "./controls.js";
@@ -14,6 +14,7 @@ import { ProminencePlot } from "./prominence.js";
 import { connectTheme } from "./theme.js";
 
 const byId = (id) => document.getElementById(id);
+const CHANGED_ELSEWHERE = "The clusters were changed elsewhere, in another tab or in Python; this is what they are now.";
 const ASK_AGAIN = { first: 200, factor: 1.6, last: 3000 }; // milliseconds, while something is still computed
 
 class App {
@@ -21,7 +22,7 @@ class App {
   clustering = null;
   colours = null;
   sample = null; // what is known of the sample that is explained
-  chosen = new Set(); // labels of clusters
+  chosen = new Set(); // numbers of clusters
   #turns = new Turns();
   #choices = 0; // how many samples and clusters have been chosen
   #wait = ASK_AGAIN.first;
@@ -44,6 +45,8 @@ class App {
     this.#setScene(scene);
     this.#show(clustering, false);
     connectTheme(() => this.#repaint());
+    onRevision((revision) => this.#noticed(revision));
+    addEventListener("focus", () => this.attempt(() => readJson("/api/pending")));
     document.documentElement.dataset.ready = Math.round(performance.now());
   }
 
@@ -74,7 +77,7 @@ class App {
     return this.#turns.take(
       () =>
         this.attempt(async () => {
-          const found = await change(name, values);
+          const found = await change(name, values, this.clustering.revision);
           this.#show(found, passing);
           document.documentElement.dataset.drawn = (performance.now() - start).toFixed(1);
           byId("took").textContent =
@@ -91,8 +94,20 @@ class App {
       await work();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.#tell(error.message, true);
+      if (error instanceof Stale) await this.#catchUp();
+      else this.#tell(error.message, true);
     }
+  }
+
+  // An answer came from clusters that are newer than those shown, and no change of this page is under way.
+  #noticed(revision) {
+    if (this.#turns.isBusy || revision <= this.clustering.revision) return;
+    this.#turns.take(() => this.attempt(() => this.#catchUp()));
+  }
+
+  async #catchUp() {
+    this.#show(await readPacket("/api/clustering"), false);
+    this.#tell(CHANGED_ELSEWHERE, true);
   }
 
   explain(sample) {
@@ -187,8 +202,8 @@ class App {
 
   #show(clustering, passing) {
     this.clustering = clustering;
-    this.colours.assign(clustering.clusters, clustering.peaks);
-    if (!passing) this.chosen.clear();
+    const present = new Set(clustering.clusters);
+    this.chosen = new Set(clustering.result.length ? clustering.result : [...this.chosen].filter((one) => present.has(one)));
     this.prominence.recolour(passing);
     this.controls.show(clustering);
     byId("undo").disabled = !clustering.can.undo;
@@ -199,8 +214,9 @@ class App {
     this.list.recolour();
     this.#repaintNow();
     if (passing) return;
-    if (this.sample) this.explain(this.sample.sample);
-    else this.details.showNothing();
+    if (this.sample && !clustering.result.length) this.explain(this.sample.sample);
+    else this.chooseAll([...this.chosen]);
+    if (clustering.result.length) this.list.reveal(clustering.result[0]);
   }
 
   #showChoice() {
