@@ -8,8 +8,7 @@ from threading import Thread
 import numpy as np
 import pytest
 from chromium import at, changed, drag, ink, open_pages, set_rule
-from clouds import general_position
-from partitions import assert_same_clusters
+from clouds import general_position, same_partition
 
 import diffpeaks
 from diffpeaks import DensityPeaks
@@ -55,7 +54,7 @@ def test_dragging_the_line_of_the_prominence_cuts_and_undo_returns(opened):
     drag(page, at(page, "#prominence", 0.5, line), at(page, "#prominence", 0.5, 0.87))
     cut = explorer._session.state.cut
     assert 0 <= cut.min_prominence < MODEL.cut_.min_prominence
-    assert_same_clusters(explorer.labels_, MODEL.recut(cut=cut))
+    assert same_partition(explorer.labels_, MODEL.recut(cut=cut))
     assert explorer.labels_.max() > MODEL.labels_.max()
     changed(page, lambda: page.keyboard.press("Control+z"))
     np.testing.assert_array_equal(explorer.labels_, MODEL.labels_)
@@ -72,12 +71,12 @@ def page_cursor(page, place):
 def test_numbers_and_sliders_cut(opened):
     explorer, page = opened()
     set_rule(page, "n_clusters", 6)
-    assert_same_clusters(explorer.labels_, MODEL.recut(n_clusters=6))
+    assert same_partition(explorer.labels_, MODEL.recut(n_clusters=6))
     changed(page, lambda: page.press("#graph", "ArrowDown"))
-    assert_same_clusters(explorer.labels_, MODEL.recut(n_clusters=7))
+    assert same_partition(explorer.labels_, MODEL.recut(n_clusters=7))
     changed(page, lambda: page.click("#rule-n_clusters .clear"))
     set_rule(page, "max_link", 0.8)
-    assert_same_clusters(explorer.labels_, MODEL.recut(cut=explorer._session.state.cut))
+    assert same_partition(explorer.labels_, MODEL.recut(cut=explorer._session.state.cut))
     assert explorer._session.state.cut.max_link == 0.8
     changed(page, lambda: page.check("#halo"))
     assert explorer._session.state.policy.halo
@@ -105,7 +104,7 @@ def test_peaks_are_lassoed(opened):
     page.keyboard.up("Shift")
     peaks = explorer._session.state.cut.peaks
     assert 0 < len(peaks) < 100
-    assert_same_clusters(explorer.labels_, MODEL.recut(peaks=peaks))
+    assert same_partition(explorer.labels_, MODEL.recut(peaks=peaks))
 
 
 def test_a_click_explains_a_sample_and_a_cluster_shows_its_members(opened):

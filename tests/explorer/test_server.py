@@ -9,9 +9,8 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
-from clouds import general_position
+from clouds import general_position, same_partition
 from packets import unpacked
-from partitions import assert_same_clusters
 from refusals import refuses
 
 import diffpeaks
@@ -90,7 +89,16 @@ def test_its_own_names_are_answered(page):
 
 @pytest.mark.parametrize("token", [None, "", "wrong", "é".encode("latin-1")])
 def test_nothing_is_told_without_the_token(page, token):
-    for path in ("/api/scene", "/api/clustering", "/api/sample?sample=0", "/api/labels.csv", "/api/nothing"):
+    read = (
+        "scene",
+        "clustering",
+        "sample?sample=0",
+        "samples?samples=0",
+        "colouring?by=density",
+        "code",
+        "nothing",
+    )
+    for path in (*(f"/api/{name}" for name in read), "/api/labels.csv"):
         assert asked(page, path, X_Diffpeaks_Token=token)[0] == 403
     before = page.labels_
     sent = {"X_Diffpeaks_Token": token, "Content_Type": "application/json"}
@@ -159,6 +167,11 @@ def test_a_change_must_be_json_of_a_modest_size(page):
         ("merge", {"clusters": "01"}),
         ("merge", {"clusters": 3}),
         ("split", {"cluster": None}),
+        ("gather", {"text": "nothing has this"}),
+        ("gather", {"polygon": [[0, 0]]}),
+        ("select", {"text": 1}),
+        ("select", {"samples": [1]}),
+        ("selected.csv", {}),
         ("lasso", {"polygon": []}),
         ("lasso", {"polygon": [["a", 0], [1, 1], [2, 2]]}),
         ("peaks", {"samples": [1.5, "x"]}),
@@ -234,7 +247,7 @@ def test_a_page_that_hangs_up_leaves_no_traceback_but_other_errors_do(page, capf
 def test_changes_are_those_of_the_session(page):
     status, found = change(page, "rule", name="n_clusters", value=6)
     assert status == 200
-    assert_same_clusters(page.labels_, MODEL.recut(n_clusters=6))
+    assert same_partition(page.labels_, MODEL.recut(n_clusters=6))
     assert found["n_clusters"] == 6
     assert page.code == json.loads(asked(page, "/api/code")[2])["code"]
     assert page.code.splitlines()[1] == "labels = model.recut(n_clusters=6)"
@@ -264,6 +277,21 @@ def test_a_lasso_chooses_peaks_and_is_not_endless(page, monkeypatch):
     assert "220 samples inside, more than 219" in found["error"]
     monkeypatch.undo()
     assert change(page, "lasso", polygon=whole)[1]["n_clusters"] == 220
+
+
+def test_captions_of_some_samples_are_told_in_their_order(page):
+    found = json.loads(asked(page, "/api/samples?samples=7,0")[2])["samples"]
+    assert [one["sample"] for one in found] == [7, 0]
+    for query in ("220", "-1", "1,", "a", ",".join(["0"] * 201)):
+        assert asked(page, f"/api/samples?samples={query}")[0] == 422
+
+
+def test_too_large_a_selection_makes_no_cluster(page, monkeypatch):
+    whole = [[-99, -99], [99, -99], [99, 99], [-99, 99]]
+    monkeypatch.setattr("diffpeaks.explorer.desk.MOST_GATHERED", 219)
+    status, found = change(page, "gather", polygon=whole)
+    assert status == 422
+    assert "220 samples in the selection, over 219" in found["error"]
 
 
 def test_the_address_opens_and_closes():

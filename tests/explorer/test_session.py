@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clouds import clouds, general_position
+from clouds import clouds, general_position, same_partition
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from partitions import assert_same_clusters
 from refusals import refuses
 
 from diffpeaks import DensityPeaks, Merge, Split, edited, neighbor_graph
@@ -68,6 +67,7 @@ steps = st.lists(
         st.tuples(st.just("choose_peaks"), st.lists(samples, max_size=3)),
         st.tuples(st.just("merge"), st.lists(samples, min_size=2, max_size=3)),
         st.tuples(st.just("split"), samples),
+        st.tuples(st.just("gather"), st.lists(samples, min_size=1, max_size=4)),
         st.tuples(st.sampled_from(["undo", "redo"]), st.none()),
         st.tuples(st.just("return_to"), st.sampled_from(["automatic", "fit"])),
     ),
@@ -84,6 +84,7 @@ def take(session, step, n_samples):
         "choose_peaks": lambda: session.choose_peaks([sample % n_samples for sample in value]),
         "merge": lambda: session.merge([numbers[sample % len(numbers)] for sample in value]),
         "split": lambda: session.split(numbers[value % len(numbers)]),
+        "gather": lambda: session.gather([sample % n_samples for sample in value]),
         "return_to": lambda: session.return_to(value),
         "undo": session.undo,
         "redo": session.redo,
@@ -116,14 +117,14 @@ def test_whatever_is_done_the_lines_make_the_labels(points, steps, params):
 def test_rules_combine_as_in_a_cut():
     session = Session(MODEL)
     session.set_rule("min_prominence", 0.1)
-    assert_same_clusters(session.labels, MODEL.recut(cut=replace(MODEL.cut_, min_prominence=0.1)))
+    assert same_partition(session.labels, MODEL.recut(cut=replace(MODEL.cut_, min_prominence=0.1)))
     session.set_rule("max_link", 0.8)
     cut = replace(MODEL.cut_, min_prominence=0.1, max_link=0.8)
-    assert_same_clusters(session.labels, MODEL.recut(cut=cut))
+    assert same_partition(session.labels, MODEL.recut(cut=cut))
     session.set_rule("n_clusters", 3)  # begins alone, then others say who may be a peak
-    assert_same_clusters(session.labels, MODEL.recut(n_clusters=3))
+    assert same_partition(session.labels, MODEL.recut(n_clusters=3))
     session.set_rule("min_prominence", 0.01)
-    assert_same_clusters(session.labels, MODEL.recut(n_clusters=3, min_prominence=0.01))
+    assert same_partition(session.labels, MODEL.recut(n_clusters=3, min_prominence=0.01))
     session.set_rule("min_prominence", None)
     session.set_rule("n_clusters", None)
     assert session.state.cut == MODEL.cut_
@@ -146,7 +147,7 @@ def test_edits_stay_while_the_cut_moves_and_are_dropped_when_they_mean_nothing()
     assert len(session.now.peaks) == 3
     session.set_rule("n_clusters", 5)
     expected = edited(MODEL, MODEL.recut(n_clusters=5), session.state.edits)
-    assert_same_clusters(session.labels, expected)
+    assert same_partition(session.labels, expected)
     split_some(session, 1)  # another one than the merged
     assert [type(edit) for edit in session.state.edits] == [Merge, Split]
     session.set_rule("n_clusters", len(X))
@@ -235,7 +236,7 @@ def test_a_graph_without_far_distances_refuses_numbers_of_clusters_alone():
     with refuses("precomputed"):
         session.set_rule("n_clusters", 3)
     session.set_rule("min_prominence", 0.2)
-    assert_same_clusters(session.labels, model.recut(cut=replace(model.cut_, min_prominence=0.2)))
+    assert same_partition(session.labels, model.recut(cut=replace(model.cut_, min_prominence=0.2)))
 
 
 def test_the_model_stays_as_it_is():
@@ -333,3 +334,17 @@ def test_a_cluster_named_many_times_is_merged_once():
     assert len(session.state.edits[0].samples) == 2
     with refuses("name at least two"):
         session.merge([session.now.numbers[0].item()] * 3)
+
+
+def test_gathered_samples_are_a_new_cluster_which_is_the_result():
+    session = Session(MODEL)
+    taken = [3, 40, 77, 150]
+    before = session.labels
+    session.gather(taken)
+    (number,) = session.result
+    assert number not in before
+    assert np.flatnonzero(session.labels == number).tolist() == taken
+    others = np.setdiff1d(np.arange(len(X)), taken)
+    np.testing.assert_array_equal(session.labels[others], before[others])
+    session.undo()
+    np.testing.assert_array_equal(session.labels, before)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from chromium import changed, open_pages, row_colours, set_rule
-from clouds import general_position
-from partitions import assert_same_clusters
+from clouds import general_position, same_partition
 
 from diffpeaks import DensityPeaks
 
@@ -81,7 +80,7 @@ def test_a_stale_tab_merges_nothing_and_is_shown_the_clusters(opened):
     assert chosen(second) == [2, 3]  # they are still what they were
     changed(second, lambda: second.keyboard.press("m"))
     expected = np.where(after_first == 3, 2, after_first)
-    assert_same_clusters(explorer.labels_, expected)
+    assert same_partition(explorer.labels_, expected)
 
 
 def test_a_tab_that_only_looks_is_told_too(opened):

@@ -4,15 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from clouds import general_position
+from clouds import general_position, same_partition
 from hypothesis import given
 from hypothesis import strategies as st
 from packets import unpacked
-from partitions import assert_same_clusters
 from refusals import refuses
 
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions
+from diffpeaks.explorer.selection import inside
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import (
     Scene,
@@ -85,7 +85,7 @@ def test_a_thinned_scene_has_all_peaks_and_labels_of_what_is_drawn():
     session.set_rule("n_clusters", 7)
     now = unpacked(packed_clustering(session, scene, {}))
     np.testing.assert_array_equal(now["labels"], session.labels[found["drawn"]])
-    assert_same_clusters(now["labels"], MODEL.recut(n_clusters=7)[found["drawn"]])
+    assert same_partition(now["labels"], MODEL.recut(n_clusters=7)[found["drawn"]])
     assert now["sizes"].sum() == 220
     np.testing.assert_array_equal(now["peaks_map"].reshape(-1, 2), X[now["peaks"]].astype(np.float32))
 
@@ -107,9 +107,11 @@ def test_a_lasso_finds_what_is_inside():
     low, high = scene.in_graph.min(axis=0) - 1, scene.in_graph.max(axis=0) + 1
     middle = np.median(scene.in_graph[:, 0])
     right_half = [[middle, low[1]], [high[0], low[1]], [high[0], high[1]], [middle, high[1]]]
-    found = set(scene.inside(right_half).tolist())
+    found = set(inside(scene.in_graph, right_half).tolist())
     assert found == set(np.flatnonzero(scene.in_graph[:, 0] > middle).tolist())
-    assert len(scene.inside([[low[0] - 9, low[1]], [low[0] - 8, low[1]], [low[0] - 8, high[1]]])) == 0
+    assert (
+        len(inside(scene.in_graph, [[low[0] - 9, low[1]], [low[0] - 8, low[1]], [low[0] - 8, high[1]]])) == 0
+    )
 
 
 @pytest.mark.parametrize("sample", [0, 7, 219])

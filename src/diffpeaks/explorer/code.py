@@ -30,8 +30,8 @@ def python_lines(session: Session) -> str:
     moved = np.flatnonzero(now.numbers != np.arange(len(now.numbers)))
     if len(moved):
         names.append("numbered")
-        told = dict(zip(now.peaks[moved].tolist(), now.numbers[moved].tolist(), strict=True))
-        lines.append(f"labels = numbered(labels, {told})")
+        numbers = dict(zip(now.peaks[moved].tolist(), now.numbers[moved].tolist(), strict=True))
+        lines.append(f"labels = numbered(labels, {numbers})")
     if names:
         imports.append(f"from diffpeaks import {', '.join(names)}")
     return "\n".join([*imports, *lines])

@@ -14,19 +14,24 @@ from threading import Lock
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diffpeaks._base.palette import N_COLORS, NOISE_COLOR, css_color
 from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import PICTURE_SUFFIXES, Captions
 from diffpeaks.explorer import words
 from diffpeaks.explorer.code import python_lines
+from diffpeaks.explorer.colourings import Colourings
+from diffpeaks.explorer.selection import Finder, inside
 from diffpeaks.explorer.session import Session
-from diffpeaks.explorer.views import Scene, packed_clustering
-from diffpeaks.files import text
+from diffpeaks.explorer.views import Scene, packed_clustering, packed_selection
+from diffpeaks.files import text as text_files
 
 MEMBERS_A_PAGE = 60
 NEIGHBORS_SHOWN = 12
 MOST_PEAKS = 50_000  # by a lasso
+MOST_GATHERED = 100_000  # samples that become a cluster: the Python lines name each
+MOST_SAMPLES_ASKED = 200  # of which captions are told at once
 BINARY = "application/octet-stream"
 _PICTURE_TYPES = {suffix: f"image/{suffix[1:]}" for suffix in PICTURE_SUFFIXES} | {".jpg": "image/jpeg"}
 _DELTA_NOTES = {
@@ -65,8 +70,17 @@ class Desk:
         self._scene = scene
         self._captions = captions
         self._id_name = id_name
+        self._finder = Finder(scene, captions, session.model.forest_.rank)
+        self._colourings = Colourings(captions)
         colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
-        self._about = {"title": title, "map_name": map_name, "palette": colours}
+        self._about = {
+            "title": title,
+            "map_name": map_name,
+            "palette": colours,
+            "colourings": self._colourings.names,
+            "columns": list(captions.metadata),
+            "has_texts": captions.text is not None,
+        }
         self._lock = Lock()
         self.readings = {
             "/api/scene": self._packed_scene,
@@ -74,11 +88,14 @@ class Desk:
             "/api/clustering": self._clustering,
             "/api/code": self._code,
             "/api/sample": self._sample,
+            "/api/samples": self._samples,
             "/api/members": self._members,
+            "/api/colouring": self._colouring,
             "/api/picture": self._picture,
             "/api/labels.csv": self._labels_csv,
             "/api/labels.npy": self._labels_npy,
         }
+        self.questions = {"/api/select": self._select, "/api/selected.csv": self._selected_csv}
         changes: dict[str, Callable[..., None]] = {
             "rule": session.set_rule,
             "score": session.set_score,
@@ -87,6 +104,7 @@ class Desk:
             "lasso": self._lasso,
             "merge": session.merge,
             "split": session.split,
+            "gather": self._gather,
             "return": session.return_to,
             "undo": session.undo,
             "redo": session.redo,
@@ -145,7 +163,7 @@ class Desk:
         return not self._scene.is_exact and (cuts.is_preparing or cuts.knows_delta)
 
     def _lasso(self, polygon: Any) -> None:
-        found = self._scene.inside(polygon)
+        found = inside(self._scene.in_graph, polygon)
         if not len(found):
             raise ValueError("there is no sample inside; draw around the peaks")
         if len(found) > MOST_PEAKS:
@@ -153,6 +171,34 @@ class Desk:
                 f"there are {len(found):,} samples inside, more than {MOST_PEAKS:,}; draw around fewer"
             )
         self.session.choose_peaks(found.tolist())
+
+    def _gather(self, text: Any = None, polygon: Any = None) -> None:
+        found = self._finder.found(text, polygon)
+        if len(found) > MOST_GATHERED:
+            raise ValueError(
+                f"there are {len(found):,} samples in the selection, over {MOST_GATHERED:,}; select fewer"
+            )
+        self.session.gather(found.tolist())
+
+    def _select(self, text: Any = None, polygon: Any = None) -> Answer:
+        with self._lock:
+            found = self._finder.found(text, polygon)
+            return Answer(packed_selection(self.session, self._scene, found), BINARY)
+
+    def _colouring(self, by: str) -> Answer:
+        with self._lock:
+            return Answer(self._colourings.of(by, self.session.now).packed(self._scene.drawn), BINARY)
+
+    def _samples(self, samples: str) -> Answer:
+        """What is known of samples, in the order in which they are named."""
+        named = samples.split(",")
+        if len(named) > MOST_SAMPLES_ASKED:
+            raise ValueError(f"{len(named)} samples are asked for; ask for {MOST_SAMPLES_ASKED} at most")
+        last = self._captions.n_samples - 1
+        asked = [check_integer("sample", _integer("sample", one), 0, last) for one in named]
+        with self._lock:
+            show = words.Shown(self.session, self._scene, self._captions)
+            return Answer.of_json({"samples": words.about_samples(show, asked)})
 
     def _sample(self, sample: str) -> Answer:
         with self._lock:
@@ -174,12 +220,19 @@ class Desk:
         return Answer(path.read_bytes(), _PICTURE_TYPES[path.suffix.lower()])
 
     def _labels_csv(self) -> Answer:
-        labels, ids = self.session.labels, self._captions.ids
-        names = {"row": np.arange(len(labels))} if ids is None else {self._id_name: ids}
+        return self._csv(np.arange(self._captions.n_samples))
+
+    def _selected_csv(self, text: Any = None, polygon: Any = None) -> Answer:
+        return self._csv(np.sort(self._finder.found(text, polygon)))
+
+    def _csv(self, samples: NDArray[np.int64]) -> Answer:
+        """Names and labels of samples as a table."""
+        ids = self._captions.ids
+        names = {"row": samples} if ids is None else {self._id_name: ids[samples]}
         if "label" in names:
             raise ValueError("the ids are named 'label' like the labels; rename them in the input")
         file = io.BytesIO()
-        text.write(file, names | {"label": labels}, None, ",")
+        text_files.write(file, names | {"label": self.session.labels[samples]}, None, ",")
         return Answer(file.getvalue(), "text/csv; charset=utf-8")
 
     def _labels_npy(self) -> Answer:

@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._read)
 
     def do_POST(self) -> None:
-        self._answer(self._change)
+        self._answer(self._posted)
 
     def _answer(self, work: Any) -> None:
         if self.server.has_ended:  # but connections that were open still ask
@@ -138,19 +138,23 @@ class _Handler(BaseHTTPRequestHandler):
         values = {key: found[-1] for key, found in parse_qs(asked.query).items()}
         return _offered(self.server.desk.readings, asked.path, values)(**values)
 
-    def _change(self) -> Answer:
+    def _posted(self) -> Answer:
+        """A change, or a question that is too long for an address."""
         self._check_token()
         if self.headers.get_content_type() != "application/json":
-            raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a change is sent as application/json")
+            raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "what is posted is application/json")
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > MOST_BYTES:
             raise _RefusedError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a change has at most {MOST_BYTES} bytes"
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"what is posted has at most {MOST_BYTES} bytes"
             )
         values = json.loads(self.rfile.read(int(length)))
         if not isinstance(values, dict):
-            raise ValueError("a change is a JSON object")
-        change = _offered(self.server.desk.changes, self.path, values)
+            raise ValueError("what is posted is a JSON object")
+        desk = self.server.desk
+        if self.path in desk.questions:
+            return _offered(desk.questions, self.path, values)(**values)
+        change = _offered(desk.changes, self.path, values)
         revision = self.headers.get(REVISION_HEADER, "")
         if not re.fullmatch("[0-9]{1,18}", revision):
             raise _RefusedError(

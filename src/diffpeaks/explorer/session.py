@@ -19,7 +19,7 @@ from diffpeaks.cuts import RULES, Cut, peak_scores
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.explorer.clustering import Cuts, Shown
 from diffpeaks.explorer.numbers import Numbers
-from diffpeaks.results.edits import Edit, Merge, Split
+from diffpeaks.results.edits import Edit, Gather, Merge, Split
 
 MOST_STEPS_BACK = 200
 POLICY = tuple(field.name for field in fields(NoisePolicy))
@@ -140,6 +140,11 @@ class Session:
     def split(self, cluster: int) -> None:
         """Take the most prominent hill out of a cluster, by its number."""
         self._edit(Split(self._peak(cluster)))
+
+    def gather(self, samples: Sequence[int]) -> None:
+        """Make a cluster of these samples, wherever they are now."""
+        self._edit(Gather(tuple(_listed("samples", samples))))
+        self.result = np.unique(self.labels[list(samples)]).tolist()
 
     def return_to(self, what: str) -> None:
         """To the cut that is chosen from the data, or to that of the fit; edits are left behind."""

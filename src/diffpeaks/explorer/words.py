@@ -119,6 +119,12 @@ def about_sample(show: Shown, sample: int, n_neighbors: int) -> dict[str, Any]:
     }
 
 
+def about_samples(show: Shown, samples: list[int]) -> list[dict[str, Any]]:
+    """What a table and a hint say of samples."""
+    density = show.session.model.density_
+    return [show.sample(sample) | {"density": float(density[sample])} for sample in samples]
+
+
 def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict[str, Any]:
     """A page of the members of a cluster, densest first."""
     now = show.session.now
@@ -126,7 +132,6 @@ def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict
     check_integer("start", start, 0, int(now.sizes[label]) - 1)
     members = np.flatnonzero(now.labels == label)
     members = members[np.argsort(now.model.forest_.rank[members])]
-    density = now.model.density_
     page = members[start:][:n_members].tolist()
     peak = int(now.peaks[label])
     return {
@@ -136,7 +141,7 @@ def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict
         "prominence": finite(now.model.forest_.prominence[peak]),
         "start": start,
         "members_a_page": n_members,
-        "members": [show.sample(member) | {"density": float(density[member])} for member in page],
+        "members": about_samples(show, page),
     }
 
 

@@ -43,15 +43,25 @@ export async function readBlob(path, values = {}) {
   return (await asked(addressOf(path, values))).blob();
 }
 
-export async function readPacket(path) {
-  return unpacked(await (await asked(path)).arrayBuffer());
+export async function readPacket(path, values = {}) {
+  return unpacked(await (await asked(addressOf(path, values))).arrayBuffer());
+}
+
+function posted(name, values, headers = {}) {
+  const json = { "Content-Type": "application/json", ...headers };
+  return asked(`/api/${name}`, { method: "POST", headers: json, body: JSON.stringify(values) });
+}
+
+// A question that is too long for an address: a packet, or a file.
+export async function question(name, values) {
+  const response = await posted(name, values);
+  const isPacket = response.headers.get("Content-Type") === "application/octet-stream";
+  return isPacket ? unpacked(await response.arrayBuffer()) : response.blob();
 }
 
 // A change of the clusters as they were at a revision.
 export async function change(name, values, revision) {
-  const headers = { "Content-Type": "application/json", [REVISION]: revision };
-  const response = await asked(`/api/${name}`, { method: "POST", headers, body: JSON.stringify(values) });
-  return unpacked(await response.arrayBuffer());
+  return unpacked(await (await posted(name, values, { [REVISION]: revision })).arrayBuffer());
 }
 
 // JSON and the arrays behind it, as one object; see views.packed.
@@ -64,6 +74,15 @@ export function unpacked(buffer) {
     place += 4 * size;
   }
   return found;
+}
+
+// Let the browser keep bytes as a file.
+export function save(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 // One piece of work at a time. Of those that only show something the newest waits alone; others all wait.

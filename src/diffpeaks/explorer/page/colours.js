@@ -21,18 +21,17 @@ export class Colours {
     return `rgb(${this.of(label).join(" ")})`;
   }
 
-  // Four bytes a point; with `chosen` labels the others are pale.
-  ofPoints(labels, opacity, chosen) {
+  // Four bytes a point: those that are not lit are pale, noise is thin. Nothing given for isLit lights all.
+  ofPoints(labels, opacity, isLit, shade = (place) => this.of(labels[place])) {
     const found = new Uint8Array(4 * labels.length);
     const full = Math.round(255 * opacity);
     const pale = 255 * opacity * (labels.length > MANY ? PALE.many : PALE.few);
     for (let i = 0; i < labels.length; i += 1) {
-      const label = labels[i];
-      const [red, green, blue] = this.of(label);
+      const [red, green, blue] = shade(i);
       found[4 * i] = red;
       found[4 * i + 1] = green;
       found[4 * i + 2] = blue;
-      found[4 * i + 3] = !chosen.size || chosen.has(label) ? (label < 0 ? full * 0.55 : full) : pale;
+      found[4 * i + 3] = !isLit || isLit(i) ? (labels[i] < 0 ? full * 0.55 : full) : pale;
     }
     return found;
   }

@@ -2,6 +2,7 @@
 
 import { readBlob, readJson } from "./api.js";
 import { shortNumber } from "./axes.js";
+import { button, count, factsTable, heading, marked, paragraph, row, samplesTold, span, subheading } from "./elements.js";
 
 const PATH_SHOWN = 14; // samples of a long path
 
@@ -32,7 +33,6 @@ export class Details {
   }
 
   showSample(about) {
-    const where = about.label < 0 ? "noise" : `cluster ${about.label}`;
     const facts = [
       ["density", shortNumber(about.density)],
       ["delta", about.delta === null ? "∞, no denser neighbour" : shortNumber(about.delta)],
@@ -41,7 +41,7 @@ export class Details {
       ["its hill meets", about.meets ?? "no denser hill"],
     ];
     this.#fill([
-      heading(this.#app.colours.css(about.label), `${about.caption.name} — ${where}`),
+      heading(this.#app.colours.css(about.label), `${about.caption.name} — ${this.#app.clusterName(about.label)}`),
       ...this.#caption(about),
       paragraph(`Why: ${about.reason}.`),
       factsTable(facts),
@@ -60,12 +60,12 @@ export class Details {
     const last = about.start + about.members.length;
     const shown =
       about.members.length < about.size
-        ? `${about.start + 1}–${last} of ${about.size.toLocaleString("en")}`
-        : `all ${about.size.toLocaleString("en")}`;
+        ? `${about.start + 1}–${last} of ${count(about.size)}`
+        : `all ${count(about.size)}`;
     this.#fill([
       heading(this.#app.colours.css(about.cluster), `Cluster ${about.cluster}`),
       factsTable([
-        ["samples", about.size.toLocaleString("en")],
+        ["samples", count(about.size)],
         ["peak", this.#sampleButton(about.peak)],
         ["prominence", about.prominence === null ? "∞" : shortNumber(about.prominence)],
       ]),
@@ -75,10 +75,10 @@ export class Details {
     ]);
   }
 
-  showSeveral(labels, sizes) {
-    const total = sizes.reduce((sum, size) => sum + size, 0);
+  showSeveral(labels) {
+    const total = labels.reduce((sum, label) => sum + this.#app.sizeOf(label), 0);
     this.#fill([
-      subheading(`${labels.length} clusters chosen, ${total.toLocaleString("en")} samples`),
+      subheading(`${labels.length} clusters chosen, ${samplesTold(total)}`),
       paragraph("Merge (M) makes them one."),
     ]);
   }
@@ -86,6 +86,7 @@ export class Details {
   #fill(children) {
     for (const address of this.#pictures) URL.revokeObjectURL(address);
     this.#pictures = [];
+    this.#app.point(null);
     this.#element.replaceChildren(...children);
     this.#element.scrollTop = 0;
   }
@@ -93,8 +94,9 @@ export class Details {
   #caption({ sample, caption }) {
     const found = [];
     if (caption.picture) found.push(this.#picture(sample, "picture"));
-    if (caption.text) found.push(withClass(paragraph(caption.text), "text"));
-    const known = Object.entries(caption.metadata);
+    const { words } = this.#app.selection;
+    if (caption.text) found.push(marked("p", caption.text, words, "text"));
+    const known = Object.entries(caption.metadata).map(([name, value]) => [name, marked("span", value, words)]);
     if (known.length) found.push(factsTable(known));
     return found;
   }
@@ -105,7 +107,8 @@ export class Details {
     for (const one of placed) {
       const item = document.createElement("li");
       if (one.caption.picture) item.append(this.#picture(one.sample, "thumbnail"));
-      item.append(this.#sampleButton(one), span("excerpt", one.caption.text), span("number", value(one)));
+      const excerpt = marked("span", one.caption.text, this.#app.selection.words, "excerpt");
+      item.append(this.#sampleButton(one), excerpt, span("number", value(one)));
       list.append(item);
     }
     return list;
@@ -116,31 +119,25 @@ export class Details {
       "chips",
       path.map((one) => {
         if (one === null) return span("quiet", "…");
-        const button = this.#sampleButton(one);
-        if (saddles.includes(one.sample)) button.classList.add("saddle");
-        return button;
+        const chip = this.#sampleButton(one);
+        if (saddles.includes(one.sample)) chip.classList.add("saddle");
+        return chip;
       }),
     );
   }
 
-  #sampleButton({ sample, label, caption }) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sample";
-    button.textContent = caption.name;
-    button.style.borderColor = this.#app.colours.css(label);
-    button.title = `Explain sample ${caption.name}`;
-    button.addEventListener("click", () => this.#app.explain(sample));
-    return button;
+  #sampleButton(one) {
+    const { sample, label, caption } = one;
+    const made = button(caption.name, `Explain sample ${caption.name}`, () => this.#app.choice.explain(sample), "sample");
+    made.style.borderColor = this.#app.colours.css(label);
+    made.addEventListener("pointerenter", () => this.#app.point(one));
+    made.addEventListener("pointerleave", () => this.#app.point(null));
+    return made;
   }
 
   #pageButton(name, about, start) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = name;
     const read = () => readJson("/api/members", { cluster: about.cluster, start: Math.max(0, start) });
-    button.addEventListener("click", () => this.#app.attempt(async () => this.showCluster(await read())));
-    return button;
+    return button(name, "", () => this.#app.attempt(async () => this.showCluster(await read())));
   }
 
   #picture(sample, name) {
@@ -163,41 +160,4 @@ function shortened(path) {
   if (path.length <= PATH_SHOWN) return path;
   const half = PATH_SHOWN / 2;
   return [...path.slice(0, half), null, ...path.slice(-half)];
-}
-
-function element(tag, text) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  return made;
-}
-
-const paragraph = (text) => element("p", text);
-const subheading = (text) => element("h3", text);
-const span = (name, text) => withClass(element("span", text), name);
-
-function withClass(made, name) {
-  made.className = name;
-  return made;
-}
-
-function row(name, children) {
-  const made = withClass(document.createElement("div"), name);
-  made.append(...children);
-  return made;
-}
-
-function heading(colour, text) {
-  const dot = span("dot", "");
-  dot.style.background = colour;
-  return row("heading", [dot, element("strong", text)]);
-}
-
-function factsTable(facts) {
-  const table = document.createElement("table");
-  for (const [name, value] of facts) {
-    const line = table.insertRow();
-    line.append(element("th", name));
-    line.insertCell().append(value);
-  }
-  return table;
 }

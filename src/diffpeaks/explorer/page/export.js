@@ -1,6 +1,6 @@
 // The dialogs: lines and labels to take away, and the keys.
 
-import { readBlob, readJson } from "./api.js";
+import { readBlob, readJson, save } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -11,8 +11,12 @@ export function connectDialogs(app) {
   byId("export").addEventListener("click", () => showExport(app));
   byId("help").addEventListener("click", () => byId("help-dialog").showModal());
   byId("copy").addEventListener("click", () => copyLines());
-  byId("save-csv").addEventListener("click", () => app.attempt(() => save("labels.csv")));
-  byId("save-npy").addEventListener("click", () => app.attempt(() => save("labels.npy")));
+  for (const [id, name] of [
+    ["save-csv", "labels.csv"],
+    ["save-npy", "labels.npy"],
+  ]) {
+    byId(id).addEventListener("click", () => app.attempt(async () => save(name, await readBlob(`/api/${name}`))));
+  }
 }
 
 export function showExport(app) {
@@ -33,12 +37,4 @@ async function copyLines() {
     getSelection().selectAllChildren(code); // where the browser does not let pages copy, a key does
     byId("copy").textContent = "Press Ctrl+C";
   }
-}
-
-async function save(name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await readBlob(`/api/${name}`));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
