@@ -54,6 +54,7 @@ _HOMES = {
 _ROOMS = (
     "baselines",
     "captions",
+    "characteristics",
     "datasets",
     "explorer",
     "maps",

@@ -10,6 +10,7 @@ from refusals import refuses
 
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions
+from diffpeaks.characteristics import Characteristics
 from diffpeaks.explorer.colourings import MOST_CATEGORIES, Colourings
 from diffpeaks.explorer.selection import Finder
 from diffpeaks.explorer.session import Session
@@ -88,7 +89,7 @@ def test_a_selection_says_which_clusters_it_is_in():
 
 
 def coloured(name, drawn=slice(None)):
-    return unpacked(Colourings(CAPTIONS).of(name, Session(MODEL).now).packed(drawn))
+    return unpacked(Colourings(Characteristics(CAPTIONS)).of(name, Session(MODEL).now).packed(drawn))
 
 
 def test_what_the_fit_knows_is_a_colouring():

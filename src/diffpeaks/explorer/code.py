@@ -12,7 +12,10 @@ from diffpeaks.explorer.session import POLICY, Session
 
 
 def python_lines(session: Session) -> str:
-    """Lines that, run where `model` is the fitted model, leave `labels` as they are in that session."""
+    """Lines that, run where `model` is the fitted model, leave `labels` as they are in that session.
+
+    Names that were given to clusters are in `names`, by the labels.
+    """
     state, model = session.state, session.model
     imports, arguments = _of_cut(state.cut, model)
     at_fit = model._noise_policy()
@@ -32,6 +35,8 @@ def python_lines(session: Session) -> str:
         names.append("numbered")
         numbers = dict(zip(now.peaks[moved].tolist(), now.numbers[moved].tolist(), strict=True))
         lines.append(f"labels = numbered(labels, {numbers})")
+    if session.names:
+        lines.append(f"names = {session.names}")
     if names:
         imports.append(f"from diffpeaks import {', '.join(names)}")
     return "\n".join([*imports, *lines])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.typed_columns import MISSING, Categories, Numbers, typed_column
-from diffpeaks.captions import Captions
+from diffpeaks._base.typed_columns import MISSING, Categories, Numbers
+from diffpeaks.characteristics import Characteristics
 from diffpeaks.explorer.clustering import Shown
 from diffpeaks.explorer.views import packed
 
@@ -63,28 +63,22 @@ class Colouring:
 
 
 class Colourings:
-    """All colourings of a fit by their names; columns are looked at once."""
+    """All colourings of a fit by their names."""
 
-    def __init__(self, captions: Captions) -> None:
-        self._captions = captions
-        self._columns: dict[str, Numbers | Categories] = {}
+    def __init__(self, characteristics: Characteristics) -> None:
+        self._characteristics = characteristics
 
     @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys([*OF_FIT, *self._captions.metadata]))
+        return list(dict.fromkeys([*OF_FIT, *self._characteristics.column_names]))
 
     def of(self, name: str, now: Shown) -> Colouring:
         """A colouring of a clustering; a column goes before what the fit knows under the same name."""
         if name not in self.names:
             raise ValueError(f"samples are not coloured by {name!r}; use one of {', '.join(self.names)}")
-        if name in self._captions.metadata:
-            return Colouring(name, self.column(name))
+        if name in self._characteristics.column_names:
+            return Colouring(name, self._characteristics.columns[name])
         if name == "density":
             return Colouring(name, Numbers(now.model.density_.astype(np.float64)), is_log=True)
         values = now.model.probabilities_ if name == "probability" else now.model.outlier_scores_
         return Colouring(name, Numbers(values))
-
-    def column(self, name: str) -> Numbers | Categories:
-        if name not in self._columns:
-            self._columns[name] = typed_column(self._captions.metadata[name])
-        return self._columns[name]

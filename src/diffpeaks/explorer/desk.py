@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import time
@@ -19,13 +18,16 @@ from numpy.typing import NDArray
 from diffpeaks._base.palette import N_COLORS, NOISE_COLOR, css_color
 from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import PICTURE_SUFFIXES, Captions
+from diffpeaks.characteristics import Characteristics
 from diffpeaks.explorer import words
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.colourings import Colourings
+from diffpeaks.explorer.exports import labels_and_names, labels_as_csv, labels_as_npy
+from diffpeaks.explorer.naming import Naming
+from diffpeaks.explorer.saved import replay, saved_session
 from diffpeaks.explorer.selection import Finder, inside
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene, packed_clustering, packed_selection
-from diffpeaks.files import text as text_files
 
 MEMBERS_A_PAGE = 60
 NEIGHBORS_SHOWN = 12
@@ -68,10 +70,12 @@ class Desk:
     ) -> None:
         self.session = session
         self._scene = scene
-        self._captions = captions
+        self.captions = captions
         self._id_name = id_name
         self._finder = Finder(scene, captions, session.model.forest_.rank)
-        self._colourings = Colourings(captions)
+        characteristics = Characteristics(captions)
+        self._colourings = Colourings(characteristics)
+        self.naming = Naming(session, characteristics)
         colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
         self._about = {
             "title": title,
@@ -80,6 +84,7 @@ class Desk:
             "colourings": self._colourings.names,
             "columns": list(captions.metadata),
             "has_texts": captions.text is not None,
+            "has_pictures": captions.pictures is not None,
         }
         self._lock = Lock()
         self.readings = {
@@ -91,12 +96,17 @@ class Desk:
             "/api/samples": self._samples,
             "/api/members": self._members,
             "/api/colouring": self._colouring,
+            "/api/names": self._names,
             "/api/picture": self._picture,
             "/api/labels.csv": self._labels_csv,
             "/api/labels.npy": self._labels_npy,
         }
-        self.questions = {"/api/select": self._select, "/api/selected.csv": self._selected_csv}
-        changes: dict[str, Callable[..., None]] = {
+        self.questions = {
+            "/api/select": self._select,
+            "/api/selected.csv": self._selected_csv,
+            "/api/session.json": self._session,
+        }
+        changes: dict[str, Callable[..., Any]] = {
             "rule": session.set_rule,
             "score": session.set_score,
             "policy": session.set_policy,
@@ -105,6 +115,8 @@ class Desk:
             "merge": session.merge,
             "split": session.split,
             "gather": self._gather,
+            "rename": session.rename,
+            "open": self._open,
             "return": session.return_to,
             "undo": session.undo,
             "redo": session.redo,
@@ -115,7 +127,7 @@ class Desk:
     def revision(self) -> int:
         return self.session.revision
 
-    def _changing(self, change: Callable[..., None]) -> Callable[..., Answer]:
+    def _changing(self, change: Callable[..., Any]) -> Callable[..., Answer]:
         """The same as an answer to whoever names the revision that it is about."""
 
         @wraps(change)  # with its fields
@@ -124,20 +136,20 @@ class Desk:
                 if revision != self.revision:
                     raise StaleError
                 start = time.perf_counter()
-                change(**values)
-                return self._clustering_since(start, self.session.result)
+                view = change(**values)  # that of a session that was opened
+                return self._clustering_since(start, result=self.session.result, view=view)
 
         return answered
 
     def _clustering(self) -> Answer:
         with self._lock:
-            return self._clustering_since(time.perf_counter(), [])
+            return self._clustering_since(time.perf_counter(), result=[], view=None)
 
-    def _clustering_since(self, start: float, result: list[int]) -> Answer:
-        """What is shown now; `result` are the clusters that whoever asked has made."""
+    def _clustering_since(self, start: float, **own: Any) -> Answer:
+        """What is shown now; `own` is for whoever asked alone, such as the clusters that were made."""
         session = self.session
         seconds = round(time.perf_counter() - start, 4)
-        about = words.about_clustering(session) | {"seconds": seconds, "result": result}
+        about = words.about_clustering(session) | {"seconds": seconds} | own
         return Answer(packed_clustering(session, self._scene, about), BINARY)
 
     def _code(self) -> Answer:
@@ -194,51 +206,57 @@ class Desk:
         named = samples.split(",")
         if len(named) > MOST_SAMPLES_ASKED:
             raise ValueError(f"{len(named)} samples are asked for; ask for {MOST_SAMPLES_ASKED} at most")
-        last = self._captions.n_samples - 1
+        last = self.captions.n_samples - 1
         asked = [check_integer("sample", _integer("sample", one), 0, last) for one in named]
         with self._lock:
-            show = words.Shown(self.session, self._scene, self._captions)
+            show = words.Shown(self.session, self._scene, self.captions)
             return Answer.of_json({"samples": words.about_samples(show, asked)})
 
     def _sample(self, sample: str) -> Answer:
         with self._lock:
-            show = words.Shown(self.session, self._scene, self._captions)
+            show = words.Shown(self.session, self._scene, self.captions)
             return Answer.of_json(words.about_sample(show, _integer("sample", sample), NEIGHBORS_SHOWN))
 
     def _members(self, cluster: str, start: str = "0") -> Answer:
         with self._lock:
-            show = words.Shown(self.session, self._scene, self._captions)
+            show = words.Shown(self.session, self._scene, self.captions)
             number, first = _integer("cluster", cluster), _integer("start", start)
-            return Answer.of_json(words.about_cluster(show, number, first, MEMBERS_A_PAGE))
+            about = words.about_cluster(show, number, first, MEMBERS_A_PAGE)
+            return Answer.of_json(about | self.naming.of_cluster(number))
 
     def _picture(self, sample: str) -> Answer:
         """A picture that the user named; the room of captions keeps to its folder."""
-        number = check_integer("sample", _integer("sample", sample), 0, self._captions.n_samples - 1)
-        path = self._captions.picture_of(number)
+        number = check_integer("sample", _integer("sample", sample), 0, self.captions.n_samples - 1)
+        path = self.captions.picture_of(number)
         if path is None:
             raise ValueError(f"there is no picture of sample {number}")
         return Answer(path.read_bytes(), _PICTURE_TYPES[path.suffix.lower()])
 
+    def _names(self) -> Answer:
+        with self._lock:
+            return Answer.of_json(self.naming.of_list())
+
+    def _open(self, saved: Any) -> Any:
+        return replay(self.session, self.captions, saved)
+
+    def _session(self, view: Any = None) -> Answer:
+        with self._lock:
+            return Answer.of_json(saved_session(self.session, self.captions, view))
+
     def _labels_csv(self) -> Answer:
-        return self._csv(np.arange(self._captions.n_samples))
+        return self._csv(np.arange(self.captions.n_samples))
 
     def _selected_csv(self, text: Any = None, polygon: Any = None) -> Answer:
         return self._csv(np.sort(self._finder.found(text, polygon)))
 
     def _csv(self, samples: NDArray[np.int64]) -> Answer:
-        """Names and labels of samples as a table."""
-        ids = self._captions.ids
-        names = {"row": samples} if ids is None else {self._id_name: ids[samples]}
-        if "label" in names:
-            raise ValueError("the ids are named 'label' like the labels; rename them in the input")
-        file = io.BytesIO()
-        text_files.write(file, names | {"label": self.session.labels[samples]}, None, ",")
-        return Answer(file.getvalue(), "text/csv; charset=utf-8")
+        with self._lock:
+            columns = labels_and_names(self.session, self.naming)
+        table = labels_as_csv(columns, self.captions, self._id_name, samples)
+        return Answer(table, "text/csv; charset=utf-8")
 
     def _labels_npy(self) -> Answer:
-        file = io.BytesIO()
-        np.save(file, self.session.labels)
-        return Answer(file.getvalue(), BINARY)
+        return Answer(labels_as_npy(self.session), BINARY)
 
 
 def _integer(name: str, given: str) -> int:

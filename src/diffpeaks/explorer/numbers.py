@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
+from diffpeaks._base.validation import check_integer
 from diffpeaks.explorer.clustering import Shown
 from diffpeaks.results.numbering import continued_clusters
 
@@ -34,6 +35,19 @@ class Numbers:
         self._number_by_peak(numbers, now.peaks)
         fresh = np.flatnonzero(numbers == NOISE)
         numbers[fresh] = self._next + np.arange(len(fresh))
+        return numbers
+
+    def of_samples(self, now: Shown, named: Mapping[int, int]) -> NDArray[np.int64]:
+        """Numbers given to clusters by samples in them, of several the first; other clusters count on."""
+        numbers = np.full(len(now.peaks), NOISE, np.int64)
+        taken = set()
+        for sample, number in named.items():
+            label = now.labels[sample]
+            if label != NOISE and numbers[label] == NOISE and number not in taken:
+                numbers[label] = check_integer("number", number, 0)
+                taken.add(number)
+        fresh = np.flatnonzero(numbers == NOISE)
+        numbers[fresh] = max(self._next, int(numbers.max(initial=NOISE)) + 1) + np.arange(len(fresh))
         return numbers
 
     def keep(self, state: Hashable, shown: Shown) -> None:

@@ -5,7 +5,7 @@ Pure Python: no page and no server. The model itself never changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -22,16 +22,26 @@ from diffpeaks.explorer.numbers import Numbers
 from diffpeaks.results.edits import Edit, Gather, Merge, Split
 
 MOST_STEPS_BACK = 200
+LONGEST_NAME = 80  # characters
 POLICY = tuple(field.name for field in fields(NoisePolicy))
 
 
 @dataclass(frozen=True)
 class State:
-    """A cut, what is noise, and the edits that follow: all that decides the labels."""
+    """A cut, what is noise, and the edits that follow: all that decides the labels; and names of clusters.
+
+    A name stays with its number, also while there is no cluster of that number.
+    """
 
     cut: Cut
     policy: NoisePolicy
     edits: tuple[Edit, ...] = ()
+    names: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def partition(self) -> State:
+        """What decides the labels alone."""
+        return replace(self, names=())
 
 
 @dataclass
@@ -68,7 +78,7 @@ class Session:
         self.cuts = Cuts(model)
         self._kept = self._state = State(model.cut_, model._noise_policy())
         self.now = self._kept_now = self.cuts.shown(self._state.cut, self._state.policy, ())
-        self._numbers = Numbers(self._state, self.now)
+        self._numbers = Numbers(self._state.partition, self.now)
         self._history = History()
         self._score: NDArray[np.float64] | None = None
         self.revision = 0
@@ -146,14 +156,38 @@ class Session:
         self._edit(Gather(tuple(_listed("samples", samples))))
         self.result = np.unique(self.labels[list(samples)]).tolist()
 
+    def rename(self, cluster: int, name: str) -> None:
+        """Call a cluster something; nothing takes its name away."""
+        self.now.label_of(cluster)
+        names = dict(self._state.names) | {cluster: _checked_name(name)}
+        kept = tuple(sorted((number, told) for number, told in names.items() if told))
+        self._change(replace(self._state, names=kept), may_drop=False)
+
+    def replay(
+        self, state: State, numbers: Mapping[int, int], names: Mapping[int, str], notes: Sequence[str] = ()
+    ) -> None:
+        """Take a state that was saved; clusters have numbers and names by samples in them."""
+        dropped: list[str] = []
+        try:
+            now, edits = self._with_edits(state, dropped)
+        except ValueError as error:
+            dropped = [f"the cut of the fit was taken: {error}"]
+            state = replace(state, cut=self.model.cut_)
+            now, edits = self._with_edits(state, dropped)
+        now = replace(now, numbers=self._numbers.of_samples(now, numbers))
+        clustered = [sample for sample in names if now.labels[sample] != NOISE]
+        named = {int(now.numbers[now.labels[sample]]): _checked_name(names[sample]) for sample in clustered}
+        self._numbers.keep(replace(state, edits=edits).partition, now)
+        self._change(replace(state, edits=edits, names=tuple(sorted(named.items()))))
+        self.notes = [*notes, *dropped]
+
     def return_to(self, what: str) -> None:
         """To the cut that is chosen from the data, or to that of the fit; edits are left behind."""
         cuts = {"automatic": lambda: self.automatic, "fit": lambda: self.model.cut_}
         if not isinstance(what, str) or what not in cuts:
             raise ValueError(f"{what!r} is unknown; use 'automatic' or 'fit'")
-        self._change(
-            State(cuts[what](), self._state.policy if what == "automatic" else self.model._noise_policy())
-        )
+        policy = self._state.policy if what == "automatic" else self.model._noise_policy()
+        self._change(State(cuts[what](), policy, names=self._state.names))
 
     def undo(self) -> None:
         self._go(self._history.past, self._history.future, "undo")
@@ -169,6 +203,12 @@ class Session:
     def labels(self) -> NDArray[np.int64]:
         """The number of the cluster of each sample."""
         return self.now.numbered_labels
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names that were given to clusters that there are, by their numbers."""
+        present = set(self.now.numbers.tolist())
+        return {number: name for number, name in self._state.names if number in present}
 
     def _peak(self, cluster: int) -> int:
         return int(self.now.peaks[self.now.label_of(cluster)])
@@ -190,13 +230,13 @@ class Session:
 
     def _take(self, state: State, now: Shown) -> None:
         """Show a state; it is not yet one to go back to."""
-        self.now = replace(now, numbers=self._numbers.of(state, now, self._kept_now))
+        self.now = replace(now, numbers=self._numbers.of(state.partition, now, self._kept_now))
         self._state, self.notes, self.result = state, [], []
         self.revision += 1
 
     def _keep(self) -> None:
         self._kept, self._kept_now = self._state, self.now
-        self._numbers.keep(self._state, self.now)
+        self._numbers.keep(self._state.partition, self.now)
 
     def _shown(self, state: State) -> Shown:
         return self.cuts.shown(state.cut, state.policy, state.edits)
@@ -221,7 +261,7 @@ class Session:
         state = source.pop()
         self._take(state, self._shown(state))
         self._keep()
-        if state.edits != left.edits and replace(state, edits=left.edits) == left:
+        if state.edits != left.edits and (state.cut, state.policy) == (left.cut, left.policy):
             self.result = clusters_touched(before, self.labels)
 
 
@@ -240,6 +280,15 @@ def _bound(name: str, value: Any) -> float:
     if np.isnan(number):
         raise ValueError(f"{name}={number} must be a number; None takes a rule away")
     return int(number) if name == "n_clusters" and number.is_integer() else number
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"a name must be text, got {name!r}")
+    told = " ".join(name.split())
+    if len(told) > LONGEST_NAME:
+        raise ValueError(f"the name has {len(told)} characters; give one of at most {LONGEST_NAME}")
+    return told
 
 
 def _listed(name: str, values: Any) -> Sequence[Any]:

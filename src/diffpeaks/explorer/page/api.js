@@ -55,7 +55,7 @@ function posted(name, values, headers = {}) {
 // A question that is too long for an address: a packet, or a file.
 export async function question(name, values) {
   const response = await posted(name, values);
-  const isPacket = response.headers.get("Content-Type") === "application/octet-stream";
+  const isPacket = response.headers.get("Content-Type") === "application/octet-stream"; // all else is a file
   return isPacket ? unpacked(await response.arrayBuffer()) : response.blob();
 }
 

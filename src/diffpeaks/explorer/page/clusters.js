@@ -1,6 +1,7 @@
 // The list of clusters. Only rows in view exist, as there may be many thousands.
 
 import { count, dot, span } from "./elements.js";
+import { picture } from "./pictures.js";
 
 const ROW = 30; // pixels, as in style.css
 const SPARE = 6; // rows beyond the view
@@ -37,6 +38,11 @@ export class ClusterList {
     this.#show();
   }
 
+  sortBy(order) {
+    this.sorting.value = order;
+    this.recolour();
+  }
+
   // Bring a cluster into view.
   reveal(label) {
     const row = this.#order.findIndex((place) => this.#app.clustering.clusters[place] === label);
@@ -66,7 +72,7 @@ export class ClusterList {
   }
 
   #row(row) {
-    const { clustering, colours } = this.#app;
+    const { clustering, colours, names, scene } = this.#app;
     const place = this.#order[row];
     const label = clustering.clusters[place];
     const element = document.createElement("div");
@@ -84,7 +90,12 @@ export class ClusterList {
     const filled = bar.appendChild(span("filled", ""));
     filled.style.width = `${(100 * clustering.sizes[place]) / this.#largest}%`;
     filled.style.background = colours.css(label);
-    element.append(dot(colours.css(label)), span("label", String(label)), bar, span("size", count(clustering.sizes[place])));
+    const name = span(names.isGiven(label) ? "name given" : "name quiet", names.of(label));
+    name.title = names.of(label);
+    const size = span("size", count(clustering.sizes[place]));
+    element.append(dot(colours.css(label)), span("label", String(label)));
+    if (scene.has_pictures) element.append(picture(clustering.peaks[place], "thumbnail"));
+    element.append(name, bar, size);
     return element;
   }
 

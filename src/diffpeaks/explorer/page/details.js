@@ -1,15 +1,15 @@
 // What is known of the sample or the cluster that was chosen. All text is set as text, never as markup.
 
-import { readBlob, readJson } from "./api.js";
+import { readJson } from "./api.js";
 import { shortNumber } from "./axes.js";
-import { button, count, factsTable, heading, marked, paragraph, row, samplesTold, span, subheading } from "./elements.js";
+import { button, count, element, factsTable, heading, marked, paragraph, row, samplesTold, span, subheading } from "./elements.js";
+import { picture } from "./pictures.js";
 
 const PATH_SHOWN = 14; // samples of a long path
 
 export class Details {
   #app;
   #element;
-  #pictures = [];
 
   constructor(element, app) {
     this.#app = app;
@@ -41,7 +41,7 @@ export class Details {
       ["its hill meets", about.meets ?? "no denser hill"],
     ];
     this.#fill([
-      heading(this.#app.colours.css(about.label), `${about.caption.name} — ${this.#app.clusterName(about.label)}`),
+      heading(this.#app.colours.css(about.label), `${about.caption.name} — ${this.#app.names.full(about.label)}`),
       ...this.#caption(about),
       paragraph(`Why: ${about.reason}.`),
       factsTable(facts),
@@ -64,6 +64,8 @@ export class Details {
         : `all ${count(about.size)}`;
     this.#fill([
       heading(this.#app.colours.css(about.cluster), `Cluster ${about.cluster}`),
+      this.#nameField(about),
+      ...characterOf(about),
       factsTable([
         ["samples", count(about.size)],
         ["peak", this.#sampleButton(about.peak)],
@@ -75,6 +77,19 @@ export class Details {
     ]);
   }
 
+  // Where a cluster is given a name; what it is called otherwise stands behind.
+  #nameField({ cluster, name, made_name: made }) {
+    const label = element("label", "name ", "naming");
+    const input = label.appendChild(document.createElement("input"));
+    Object.assign(input, { id: "cluster-name", type: "text", maxLength: 80, value: name });
+    input.placeholder = made || "give it a name (R)";
+    input.addEventListener("change", () => this.#app.change("rename", { cluster, name: input.value }));
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") input.blur(); // which is the change
+    });
+    return label;
+  }
+
   showSeveral(labels) {
     const total = labels.reduce((sum, label) => sum + this.#app.sizeOf(label), 0);
     this.#fill([
@@ -84,8 +99,6 @@ export class Details {
   }
 
   #fill(children) {
-    for (const address of this.#pictures) URL.revokeObjectURL(address);
-    this.#pictures = [];
     this.#app.point(null);
     this.#element.replaceChildren(...children);
     this.#element.scrollTop = 0;
@@ -93,7 +106,7 @@ export class Details {
 
   #caption({ sample, caption }) {
     const found = [];
-    if (caption.picture) found.push(this.#picture(sample, "picture"));
+    if (caption.picture) found.push(picture(sample, "picture"));
     const { words } = this.#app.selection;
     if (caption.text) found.push(marked("p", caption.text, words, "text"));
     const known = Object.entries(caption.metadata).map(([name, value]) => [name, marked("span", value, words)]);
@@ -106,7 +119,7 @@ export class Details {
     list.className = placed.some((one) => one.caption.picture) ? "samples pictured" : "samples";
     for (const one of placed) {
       const item = document.createElement("li");
-      if (one.caption.picture) item.append(this.#picture(one.sample, "thumbnail"));
+      if (one.caption.picture) item.append(picture(one.sample, "thumbnail"));
       const excerpt = marked("span", one.caption.text, this.#app.selection.words, "excerpt");
       item.append(this.#sampleButton(one), excerpt, span("number", value(one)));
       list.append(item);
@@ -139,21 +152,17 @@ export class Details {
     const read = () => readJson("/api/members", { cluster: about.cluster, start: Math.max(0, start) });
     return button(name, "", () => this.#app.attempt(async () => this.showCluster(await read())));
   }
+}
 
-  #picture(sample, name) {
-    const image = document.createElement("img");
-    image.className = name;
-    image.alt = "";
-    readBlob("/api/picture", { sample }).then(
-      (blob) => {
-        const address = URL.createObjectURL(blob);
-        this.#pictures.push(address);
-        image.src = address;
-      },
-      () => image.remove(),
-    );
-    return image;
+// What sets a cluster apart.
+function characterOf({ words, traits }) {
+  const found = [];
+  if (words.length) found.push(factsTable([["words", words.join(", "), "words that are more frequent here than elsewhere (c-TF-IDF)"]]));
+  if (traits.length) {
+    const told = "columns in which it differs most from all samples";
+    found.push(factsTable(traits.map(({ column, value, of_all: all }) => [column, `${value}, of all ${all}`, told])));
   }
+  return found;
 }
 
 function shortened(path) {

@@ -1,6 +1,6 @@
 // The dialogs: lines and labels to take away, and the keys.
 
-import { readBlob, readJson, save } from "./api.js";
+import { question, readBlob, readJson, save } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -9,6 +9,9 @@ export function connectDialogs(app) {
     dialog.querySelector(".close").addEventListener("click", () => dialog.close());
   }
   byId("export").addEventListener("click", () => showExport(app));
+  byId("save-session").addEventListener("click", () => app.attempt(() => saveSession(app)));
+  byId("open-session").addEventListener("click", () => byId("session-file").click());
+  byId("session-file").addEventListener("change", (event) => openSession(app, event.target));
   byId("help").addEventListener("click", () => byId("help-dialog").showModal());
   byId("copy").addEventListener("click", () => copyLines());
   for (const [id, name] of [
@@ -26,6 +29,21 @@ export function showExport(app) {
     byId("copy").textContent = "Copy lines";
     byId("export-dialog").showModal();
   });
+}
+
+async function saveSession(app) {
+  save("session.json", await question("session.json", { view: app.view }));
+}
+
+async function openSession(app, input) {
+  const [file] = input.files;
+  input.value = ""; // so that the same file may be opened again
+  byId("export-dialog").close();
+  try {
+    app.change("open", { saved: JSON.parse(await file.text()) });
+  } catch {
+    app.tell(`${file.name} is no session of diffpeaks; open a file that was saved here.`, true);
+  }
 }
 
 async function copyLines() {

@@ -1,7 +1,8 @@
 // What is known of the sample under the pointer, beside it: cluster, picture, text and columns.
 
-import { readBlob, readJson } from "./api.js";
+import { readJson } from "./api.js";
 import { element, factsTable, heading, marked } from "./elements.js";
+import { picture } from "./pictures.js";
 
 const PAUSE = 70; // milliseconds that a pointer rests on a sample before it is asked for
 const MOST_KEPT = 400; // captions
@@ -43,14 +44,13 @@ export class Hover {
     const { caption, label } = about;
     const text = caption.text.length > LONGEST_TEXT ? `${caption.text.slice(0, LONGEST_TEXT)}…` : caption.text;
     const { words } = this.#app.selection;
-    const parts = [heading(this.#app.colours.css(label), `${caption.name} — ${this.#app.clusterName(label)}`)];
-    if (caption.picture) parts.push(await picture(sample));
+    const parts = [heading(this.#app.colours.css(label), `${caption.name} — ${this.#app.names.full(label)}`)];
+    if (caption.picture) parts.push(picture(sample, "picture"));
     if (text) parts.push(marked("p", text, words));
     const known = Object.entries(caption.metadata).filter(([, value]) => value);
     if (known.length) {
       parts.push(factsTable(known.slice(0, MOST_COLUMNS).map(([name, value]) => [name, marked("span", value, words)])));
     }
-    if (sample !== this.#sample) return;
     this.#box.replaceChildren(...parts);
     this.#box.hidden = false;
     this.#place(pixel);
@@ -75,17 +75,4 @@ export class Hover {
     }
     return { ...this.#known.get(sample), label: this.#app.labelOf(sample) ?? this.#known.get(sample).label };
   }
-}
-
-async function picture(sample) {
-  const image = element("img", "", "picture");
-  image.alt = "";
-  try {
-    const address = URL.createObjectURL(await readBlob("/api/picture", { sample }));
-    image.addEventListener("load", () => URL.revokeObjectURL(address));
-    image.src = address;
-  } catch {
-    return ""; // a picture that is missing
-  }
-  return image;
 }

@@ -17,6 +17,7 @@ export function connectKeys(app) {
     l: () => app.map.toggleMode("lasso"),
     m: () => byId("merge").click(),
     p: () => byId("choose-peaks").click(),
+    r: () => byId("cluster-name")?.focus(),
     s: () => byId("split").click(),
     t: () => byId("selection").focus(),
     v: () => app.map.selectInView(),

@@ -12,6 +12,7 @@ import { connectDialogs } from "./export.js";
 import { DecisionGraph } from "./graph.js";
 import { connectKeys } from "./keys.js";
 import { MapPlot } from "./map.js";
+import { Names } from "./names.js";
 import { loadShaders } from "./points.js";
 import { ProminencePlot } from "./prominence.js";
 import { Selection, connectSearch } from "./selection.js";
@@ -32,6 +33,7 @@ class App {
 
   async start() {
     const shaders = await loadShaders();
+    this.names = new Names(this);
     this.choice = new Choice(this);
     this.selection = new Selection(this);
     this.colouring = new Colouring(this);
@@ -73,11 +75,6 @@ class App {
         this.clustering.cut.min_prominence ?? 0,
       ) || 1
     );
-  }
-
-  // What a cluster is called wherever it is spoken of.
-  clusterName(label) {
-    return label < 0 ? "noise" : `cluster ${label}`;
   }
 
   sizeOf(label) {
@@ -218,9 +215,22 @@ class App {
     this.graph.recolour();
     for (const plot of [this.map, this.graph, this.prominence]) plot.drawNow();
     this.#enableActions();
+    if (clustering.view) this.#setView(clustering.view);
     if (passing) return;
+    this.names.refresh();
     this.selection.refresh();
     this.colouring.follow();
+  }
+
+  // How the page is looked at, for a session that is saved.
+  get view() {
+    return { bounds: this.map.view, colour_by: this.colouring.name, order: byId("order").value };
+  }
+
+  #setView({ bounds, colour_by: colourBy, order }) {
+    this.map.view = bounds;
+    this.colouring.show(colourBy);
+    this.list.sortBy(order);
   }
 
   #enableActions() {

@@ -97,8 +97,8 @@ export class Selection {
     byId("selection-told").textContent = `${samplesTold(number)} ${this.#told}`;
     for (const id of ["gather", "save-selection"]) byId(id).disabled = number === 0;
     const chips = counts.map(([label, share]) => {
-      const name = `${this.#app.clusterName(label)}: ${count(share)}`;
-      const chip = button("", `Choose ${this.#app.clusterName(label)}`, () => this.#app.choice.choose(label, false), "chip");
+      const name = `${this.#app.names.full(label)}: ${count(share)}`;
+      const chip = button("", `Choose ${this.#app.names.full(label)}`, () => this.#app.choice.choose(label, false), "chip");
       chip.append(dot(this.#app.colours.css(label)), span("", name));
       chip.disabled = label < 0;
       return chip;
@@ -133,7 +133,7 @@ export class Selection {
     line.dataset.place = place;
     line.classList.toggle("cursor", place === this.#cursor);
     const cluster = element("td", "", "cluster");
-    cluster.append(dot(this.#app.colours.css(one.label)), span("", this.#app.clusterName(one.label)));
+    cluster.append(dot(this.#app.colours.css(one.label)), span("", this.#app.names.full(one.label)));
     line.append(marked("td", one.caption.name, words), cluster);
     if (hasTexts) line.append(marked("td", one.caption.text, words, "text-cell"));
     for (const name of columns) line.append(marked("td", one.caption.metadata[name] ?? "", words));
