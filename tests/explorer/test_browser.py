@@ -246,6 +246,39 @@ def test_nothing_overflows(opened, size):
     assert wide == []
 
 
+@pytest.mark.parametrize("size", [(1366, 768), (2560, 1440)])
+def test_panels_fill_the_page(opened, size):
+    _, page = opened(size=size)
+    page.keyboard.press("v")
+    page.wait_for_selector("#selection tbody tr")
+    boxes = [panel.bounding_box() for panel in page.locator(".panel:visible").all()]
+    assert len(boxes) == 6
+    covered = sum(box["width"] * box["height"] for box in boxes)
+    whole = page.locator("main").bounding_box()
+    assert covered > 0.95 * whole["width"] * whole["height"]
+    assert whole["height"] > 0.75 * size[1]
+    assert page.locator("#map").bounding_box()["width"] > 0.45 * size[0]
+
+
+def test_a_cut_is_told_in_a_sentence_and_words_are_explained(opened):
+    _, page = opened()
+    bound = f"{MODEL.cut_.min_prominence:.4g}"
+    told = f"Each hill with a prominence of at least {bound}, chosen from the data, is a cluster."
+    assert page.inner_text("#cut-told") == told
+    words = page.evaluate(
+        "[...document.querySelectorAll('[data-word]')].map((one) => [one.textContent, one.title])"
+    )
+    assert len(words) >= 9
+    assert all(title for _, title in words)
+    assert "The densest sample of a cluster." in page.inner_text("#details")
+    assert page.is_hidden("#as-fitted")  # that is the automatic cut: two buttons would be one thing
+    set_rule(page, "n_clusters", 4)
+    assert page.inner_text("#cut-told") == "The 4 samples with the largest density x delta are the peaks."
+    _, given = opened(model=DensityPeaks(n_clusters=3).fit(X))
+    assert given.get_attribute("#as-fitted", "aria-pressed") == "true"
+    assert given.get_attribute("#automatic", "aria-pressed") == "false"
+
+
 class SilentFiles(SimpleHTTPRequestHandler):
     def log_message(self, *line):
         pass

@@ -257,9 +257,12 @@ def test_the_status_says_what_the_cut_did():
     session.set_policy(halo=True, min_cluster_size=3)
     told = about_clustering(session)
     assert told["told"].startswith("1 cluster, ")
-    assert told["cut_told"] == "the 1 largest density x delta; cores only, halo is noise; at least 3 samples"
+    assert told["cut_told"] == (
+        "The 1 sample with the largest density x delta is the peak; the halo is noise; clusters have at "
+        "least 3 samples."
+    )
     session.set_policy(noise="assign")
-    assert "halo is noise, which is assigned" in about_clustering(session)["cut_told"]
+    assert "the halo joins the clusters beside it" in about_clustering(session)["cut_told"]
 
 
 def numbers_of(session, samples):

@@ -13,19 +13,19 @@ from diffpeaks.cuts import RULES
 from diffpeaks.explorer.session import POLICY, Session
 from diffpeaks.explorer.views import Scene
 from diffpeaks.results.explanation import Explanation, Reason
-from diffpeaks.results.facts import counted
+from diffpeaks.results.facts import counted, cut_sentence
 
 _REASONS = {
-    Reason.PEAK: "the peak of its cluster",
-    Reason.LINKED: "denser neighbours lead to the peak",
-    Reason.ABSORBED: "denser neighbours lead to a lower hill, which is handed over a saddle",
-    Reason.HALO: "halo: less dense than the densest border sample of its cluster",
-    Reason.SMALL_CLUSTER: "its cluster is too small",
+    Reason.PEAK: "it is the peak of its cluster",
+    Reason.LINKED: "it climbs over denser neighbours to the peak",
+    Reason.ABSORBED: "it climbs to the top of a smaller hill, which this cluster absorbs over a saddle",
+    Reason.HALO: "it is in the halo: less dense than the densest border sample of its cluster",
+    Reason.SMALL_CLUSTER: "its cluster has fewer samples than the least size",
 }
 _HALO = {  # by what becomes of noise
-    "keep": "cores only, halo is noise",
-    "assign": "halo is noise, which is assigned",
-    "singletons": "halo is noise, each sample a cluster",
+    "keep": "the halo is noise",
+    "assign": "the halo joins the clusters beside it",
+    "singletons": "each sample of the halo is a cluster",
 }
 
 
@@ -44,6 +44,7 @@ def about_clustering(session: Session) -> dict[str, Any]:
         "n_edits": len(state.edits),
         "is_automatic": state.cut == session.automatic,
         "is_of_fit": state.cut == session.model.cut_,
+        "fit_is_automatic": session.model.cut_ == session.automatic,
         "can": session.can,
         "notes": session.notes,
         "told": f"{counted(n_clusters, 'cluster')}, {_share(now.n_noise, n_samples)} noise",
@@ -52,29 +53,19 @@ def about_clustering(session: Session) -> dict[str, Any]:
 
 
 def _cut_in_words(session: Session) -> str:
+    """The cut, what is noise, and what was changed by hand, in one sentence."""
     state = session.state
     cut = state.cut
-    told = []
-    if cut.peaks is not None:
-        told.append(f"{counted(len(cut.peaks), 'peak')} chosen by hand")
-    if cut.n_clusters is not None:
-        told.append(f"the {cut.n_clusters:,} largest density x delta")
-    if np.isfinite(cut.max_link):
-        told.append(f"links shorter than {cut.max_link:.4g}")
-    if cut.min_prominence > 0:
-        told.append(f"hills that {'are apart by' if cut.flow_weight else 'rise'} {cut.min_prominence:.4g}")
-    rules = " and ".join(told) or "every hill"
-    if cut == session.automatic:
-        rules += " (chosen from the data)"
-    elif cut == session.model.cut_:
-        rules += " (as fitted)"
+    origin = ", chosen from the data" if cut == session.automatic else ""
+    n_peaks = None if cut.peaks is None else len(cut.peaks)
+    rules = cut_sentence(cut.n_clusters, cut.max_link, cut.min_prominence, n_peaks, origin)
     if state.policy.halo:
         rules += f"; {_HALO[state.policy.noise]}"
     if state.policy.min_cluster_size > 1:
-        rules += f"; at least {state.policy.min_cluster_size:,} samples"
+        rules += f"; clusters have at least {state.policy.min_cluster_size:,} samples"
     if state.edits:
-        rules += f"; {counted(len(state.edits), 'edit')} by hand"
-    return rules
+        rules += f"; then {counted(len(state.edits), 'change')} by hand"
+    return f"{rules[0].upper()}{rules[1:]}."
 
 
 class Shown(NamedTuple):
@@ -147,7 +138,7 @@ def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict
 
 def _why(found: Explanation, session: Session) -> str:
     told = _REASONS[found.reason]
-    return f"{told}; edited by hand after that" if session.state.edits else told
+    return f"{told}; clusters were changed by hand after that" if session.state.edits else told
 
 
 def _meets(found: Explanation, show: Shown) -> str | None:

@@ -3,6 +3,7 @@
 import { readJson } from "./api.js";
 import { shortNumber } from "./axes.js";
 import { button, count, element, factsTable, heading, marked, paragraph, row, samplesTold, span, subheading } from "./elements.js";
+import { GLOSSARY, firstWords } from "./glossary.js";
 import { picture } from "./pictures.js";
 
 const PATH_SHOWN = 14; // samples of a long path
@@ -20,10 +21,9 @@ export class Details {
     const { scene } = this.#app;
     const thinned = scene && scene.n_drawn < scene.n_samples;
     this.#fill([
-      paragraph("Click a sample to see why it is in its cluster, or a cluster to see its members."),
-      paragraph(
-        "Drag the dashed lines to move the cut. Hold Shift in the decision graph and draw around the peaks to choose them by hand.",
-      ),
+      paragraph("Click a sample to see why it is in its cluster, or a cluster to see its members and to name it."),
+      paragraph("Find samples by words, or draw around them on the map. Drag the dashed lines to move the cut."),
+      factsTable(firstWords()),
       ...(thinned ? [paragraph("Clusters, sizes and exports are of all samples; only the drawing is thinned.")] : []),
     ]);
   }
@@ -34,11 +34,11 @@ export class Details {
 
   showSample(about) {
     const facts = [
-      ["density", shortNumber(about.density)],
-      ["delta", about.delta === null ? "∞, no denser neighbour" : shortNumber(about.delta)],
-      ["peak", this.#sampleButton(about.path[about.path.length - 1])],
-      ["its prominence", about.prominence === null ? "∞" : shortNumber(about.prominence)],
-      ["its hill meets", about.meets ?? "no denser hill"],
+      ["density", shortNumber(about.density), GLOSSARY.density],
+      ["delta", about.delta === null ? "∞, no denser neighbour" : shortNumber(about.delta), GLOSSARY.delta],
+      ["peak", this.#sampleButton(about.path[about.path.length - 1]), GLOSSARY.peak],
+      ["its prominence", about.prominence === null ? "∞" : shortNumber(about.prominence), GLOSSARY.prominence],
+      ["its hill meets", about.meets ?? "no denser hill", GLOSSARY.saddle],
     ];
     this.#fill([
       heading(this.#app.colours.css(about.label), `${about.caption.name} — ${this.#app.names.full(about.label)}`),
@@ -68,8 +68,8 @@ export class Details {
       ...characterOf(about),
       factsTable([
         ["samples", count(about.size)],
-        ["peak", this.#sampleButton(about.peak)],
-        ["prominence", about.prominence === null ? "∞" : shortNumber(about.prominence)],
+        ["peak", this.#sampleButton(about.peak), GLOSSARY.peak],
+        ["prominence", about.prominence === null ? "∞" : shortNumber(about.prominence), GLOSSARY.prominence],
       ]),
       subheading(`Members, densest first: ${shown}`),
       this.#samples(about.members, (one) => shortNumber(one.density)),

@@ -151,8 +151,9 @@ export class DecisionGraph {
     const { sample } = this.#app.choice;
     const ink = inkOf(this.#frame.element);
     const { max_link: longest, n_clusters: number } = clustering.cut;
-    const link = longest === null ? "any link" : `links < ${shortNumber(longest)}`;
-    drawCutLine(context, this.#frame, ink, this.#linePixels(), number === null ? link : `${number} clusters`, 0);
+    const link = `longest link ${longest === null ? "any" : shortNumber(longest)}`;
+    const told = number === null ? link : `number of clusters ${number}`;
+    drawCutLine(context, this.#frame, ink, this.#linePixels(), told, 0);
     if (sample) ring(context, ink, this.#frame.toPixel(...sample.path[0].graph), 7);
     this.#outline.paint(context, ink);
   }

@@ -9,6 +9,7 @@ import { Controls } from "./controls.js";
 import { Details } from "./details.js";
 import { count, samplesTold } from "./elements.js";
 import { connectDialogs } from "./export.js";
+import { explainWords } from "./glossary.js";
 import { DecisionGraph } from "./graph.js";
 import { connectKeys } from "./keys.js";
 import { MapPlot } from "./map.js";
@@ -43,6 +44,7 @@ class App {
     this.list = new ClusterList(byId("clusters"), this);
     this.details = new Details(byId("details"), this);
     this.controls = new Controls(this);
+    explainWords();
     connectDialogs(this);
     connectKeys(this);
     connectSearch(this);
@@ -174,7 +176,7 @@ class App {
     byId("map-hint").textContent =
       `${scene.map_name} · ${isThinned ? `${count(scene.n_drawn)} of ` : ""}${samplesTold(scene.n_samples)} drawn`;
     byId("counts").textContent = samplesTold(scene.n_samples);
-    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "" : scene.delta_note;
+    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "density and delta" : scene.delta_note;
     this.map.setScene(scene);
     this.graph.setScene(scene);
     if (scene.is_pending) this.#askAgain();
@@ -208,8 +210,8 @@ class App {
     byId("undo").disabled = !clustering.can.undo;
     byId("redo").disabled = !clustering.can.redo;
     this.tell([clustering.told, ...clustering.notes].join(" · "), false);
-    byId("cut-told").textContent = clustering.cut_told;
-    byId("prominence-hint").textContent = `${count(clustering.n_hills)} hills`;
+    byId("cut-told").textContent = byId("cut-told").title = clustering.cut_told;
+    byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} hills`;
     this.list.recolour();
     this.map.recolour();
     this.graph.recolour();

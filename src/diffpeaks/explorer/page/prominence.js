@@ -123,7 +123,7 @@ export class ProminencePlot {
         [left, y],
         [left + width, y],
       ],
-      rise === null ? "only ∞" : `rise ≥ ${shortNumber(rise)}`,
+      `least prominence ${rise === null ? "∞" : shortNumber(rise)}`,
       1,
     );
   }
