@@ -210,6 +210,12 @@ class Session:
         present = set(self.now.numbers.tolist())
         return {number: name for number, name in self._state.names if number in present}
 
+    @property
+    def model_now(self) -> DensityPeaks:
+        """The fit with the clusters that there are now, edits included."""
+        clustering = self.now.model._fitted()
+        return self.model._with(replace(clustering, labels=self.now.labels, peaks=self.now.peaks))
+
     def _peak(self, cluster: int) -> int:
         return int(self.now.peaks[self.now.label_of(cluster)])
 

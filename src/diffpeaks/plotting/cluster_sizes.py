@@ -29,6 +29,8 @@ class ClusterSizesDisplay(Display):
     sizes : array of shape (n_clusters,)
     n_noise : int
         Drawn as a bar of its own beside the others.
+    numbers : array of shape (n_clusters,), optional
+        What clusters are called and coloured by; 0, 1, ... by default.
 
     Attributes
     ----------
@@ -45,6 +47,7 @@ class ClusterSizesDisplay(Display):
 
     sizes: NDArray[Any]
     n_noise: int = 0
+    numbers: NDArray[Any] | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -63,7 +66,8 @@ class ClusterSizesDisplay(Display):
         ax.set_title(counted(len(order), "cluster"))
 
     def _plot_bars(self, ax: Any, order: NDArray[np.int64]) -> None:
-        labels = np.append(order, [NOISE] if self.n_noise else []).astype(int)
+        numbers = order if self.numbers is None else np.asarray(self.numbers)[order]
+        labels = np.append(numbers, [NOISE] if self.n_noise else []).astype(int)
         heights = np.append(np.asarray(self.sizes)[order], [self.n_noise] if self.n_noise else [])
         ax.bar(np.arange(len(labels)), heights, color=cluster_colors(labels), width=0.8)
         is_numbered = len(labels) <= _MOST_NUMBERED_BARS

@@ -34,6 +34,8 @@ class DecisionGraphDisplay(Display):
     density, delta : arrays of shape (n_samples,)
     peak_indices : array, optional
         Samples to colour as peaks, in the order of their labels.
+    numbers : array, optional
+        What the clusters of these peaks are called, and so coloured by; 0, 1, ... by default.
 
     Attributes
     ----------
@@ -51,6 +53,7 @@ class DecisionGraphDisplay(Display):
     density: NDArray[Any]
     delta: NDArray[Any]
     peak_indices: NDArray[Any] = field(default_factory=lambda: np.empty(0, int))
+    numbers: NDArray[Any] | None = None
 
     @classmethod
     def from_estimator(cls, estimator: DensityPeaks, *, ax: Any = None) -> Self:
@@ -66,7 +69,7 @@ class DecisionGraphDisplay(Display):
         others[self.peak_indices] = False
         log_axes(ax)
         scatter(ax, x[others], y[others], color=NOISE_COLOR)
-        colors = cluster_colors(np.arange(len(self.peak_indices)))
-        mark_peaks(ax, x[self.peak_indices], y[self.peak_indices], c=colors)
+        numbers = np.arange(len(self.peak_indices)) if self.numbers is None else self.numbers
+        mark_peaks(ax, x[self.peak_indices], y[self.peak_indices], c=cluster_colors(numbers))
         ax.set(xlabel="density", ylabel="distance to a denser sample")
         ax.set_title(f"{counted(len(self.peak_indices), 'peak')} among {counted(len(x), 'sample')}")

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.constants import NOISE
 from diffpeaks._base.palette import cluster_colors, ink_on
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.neighbors import GivenGraph
 from diffpeaks.plotting import ClusterSizesDisplay, DecisionGraphDisplay, DensityDisplay, ProminenceDisplay
+from diffpeaks.report.named_clusters import NamedClusters
 from diffpeaks.results.members import Members
 
 _INK = "#010203"  # stands for the colour of the page's text, and is replaced by it
@@ -36,46 +38,52 @@ _STYLE: dict[Any, Any] = {
 
 
 def pictures_of(
-    model: DensityPeaks, members: Members, coordinates: NDArray[Any] | None, axis_names: tuple[str, str]
+    named: NamedClusters, members: Members, coordinates: NDArray[Any] | None, axis_names: tuple[str, str]
 ) -> dict[str, str]:
     """The SVG of each picture by its name; without coordinates there is no map."""
+    model, numbers = named.model, named.numbers
+    sizes = ClusterSizesDisplay(members.sizes, members.n_noise, numbers)
     pictures = {
-        "sizes": _svg(lambda ax: ClusterSizesDisplay.from_estimator(model, ax=ax), _SIDE_SIZE),
-        "decision": _svg(lambda ax: _draw_decision(model, ax), _SIDE_SIZE),
-        "prominences": _svg(lambda ax: ProminenceDisplay.from_estimator(model, ax=ax), _SIDE_SIZE),
+        "sizes": _svg(lambda ax: sizes.plot(ax=ax), _SIDE_SIZE),
+        "decision": _svg(lambda ax: _draw_decision(model, numbers, ax), _SIDE_SIZE),
+        "prominences": _svg(
+            lambda ax: ProminenceDisplay.from_estimator(model, numbers=numbers, ax=ax), _SIDE_SIZE
+        ),
     }
     if coordinates is not None:
-        drawn = _svg(lambda ax: _draw_map(model, members, coordinates, axis_names, ax), _MAP_SIZE)
+        drawn = _svg(lambda ax: _draw_map(named, members, coordinates, axis_names, ax), _MAP_SIZE)
         pictures["map"] = drawn
     return pictures
 
 
-def _draw_decision(model: DensityPeaks, ax: Any) -> None:
+def _draw_decision(model: DensityPeaks, numbers: NDArray[np.int64], ax: Any) -> None:
     """A graph does not know how far the next denser sample of a hilltop is; it is drawn at the top."""
     on_graph = isinstance(model._landscape.points, GivenGraph)
     delta = model.forest_.delta if on_graph else model.decision_graph()[1]
-    DecisionGraphDisplay(model.density_, delta, model.peak_indices_).plot(ax=ax)
+    DecisionGraphDisplay(model.density_, delta, model.peak_indices_, numbers).plot(ax=ax)
 
 
 def _draw_map(
-    model: DensityPeaks,
+    named: NamedClusters,
     members: Members,
     coordinates: NDArray[Any],
     axis_names: tuple[str, str],
     ax: Any,
 ) -> None:
     """Clusters in their colours, the largest with their numbers at their densest samples."""
+    model, labels = named.model, np.append(named.numbers, NOISE)[named.model.labels_]
     seen = uncovered(coordinates, model.density_)
-    DensityDisplay(coordinates[seen], model.density_[seen], model.labels_[seen]).plot(ax=ax)
+    DensityDisplay(coordinates[seen], model.density_[seen], labels[seen]).plot(ax=ax)
     for label in members.largest_first()[:MAP_NUMBERS][::-1]:  # the largest on top
+        number = named.numbers[label]
         place = coordinates[members.central(label, 1)[0]]
         box = {
             "boxstyle": "round,pad=0.25",
-            "facecolor": cluster_colors(label),
+            "facecolor": cluster_colors(number),
             "edgecolor": "white",
             "lw": 0.7,
         }
-        ax.annotate(str(label), place, color=ink_on(label), fontsize=10, ha="center", va="center", bbox=box)
+        ax.annotate(str(number), place, color=ink_on(number), fontsize=10, ha="center", va="center", bbox=box)
     ax.set(xticks=[], yticks=[], xlabel=axis_names[0], ylabel=axis_names[1])
     ax.spines[:].set_visible(False)
 

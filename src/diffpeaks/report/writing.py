@@ -23,11 +23,12 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.progress import stage
 from diffpeaks.report.content import Content, key_figures
+from diffpeaks.report.named_clusters import NamedClusters
 from diffpeaks.report.pictures import MAP_NUMBERS, pictures_of
 from diffpeaks.results.facts import counted, cut_told, facts_of, neighbors_told, recall_told, smoothing_told
 from diffpeaks.results.members import members_of
 
-N_CLUSTERS, N_MEMBERS = 50, 6
+N_CLUSTERS, N_MEMBERS = 150, 6
 _NEEDED = ("jinja2", "matplotlib", "PIL")
 _VERSIONS = ("diffpeaks", "numpy", "scipy", "scikit-learn")
 
@@ -43,6 +44,7 @@ def write_report(
     title: str = "Clusters",
     n_clusters: int = N_CLUSTERS,
     n_members: int = N_MEMBERS,
+    session: str | os.PathLike[str] | None = None,
     data: str | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> None:
@@ -61,6 +63,8 @@ def write_report(
         How many clusters are shown in full, the largest; others are rows of a table.
     n_members : int
         How many of the most central members, and of the most doubtful ones, are shown of a cluster.
+    session : path, optional
+        A session that was saved in the explorer: the page is of its clusters, with their numbers and names.
     data : where the samples came from, for the page to say
     seconds : what the parts of the run took, by their names
 
@@ -83,13 +87,15 @@ def write_report(
     if coordinates is not None:
         axis_names = axis_names or maps.axis_names(model._landscape.points, coordinates)
         coordinates = maps.map_coordinates(model._landscape.points, coordinates)
+    named = NamedClusters.of(model, captions, session)
+    model = named.model
     members = members_of(model)
     page = _template().render(
         title=title,
         figures=key_figures(model, members),
         facts=_facts(model, data, seconds or {}),
-        pictures=pictures_of(model, members, coordinates, axis_names or ("", "")),
-        content=Content(model, members, captions, n_clusters, n_members),
+        pictures=pictures_of(named, members, coordinates, axis_names or ("", "")),
+        content=Content(named, members, captions, n_clusters, n_members),
         has_pictures=captions.pictures is not None,
         has_text=captions.text is not None,
         has_metadata=bool(captions.metadata),
