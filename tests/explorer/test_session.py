@@ -12,7 +12,8 @@ from refusals import refuses
 from diffpeaks import DensityPeaks, Merge, Split, edited, neighbor_graph
 from diffpeaks.cuts import Cut
 from diffpeaks.explorer.code import python_lines
-from diffpeaks.explorer.session import MOST_STEPS_BACK, Session
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.states import MOST_STEPS_BACK
 from diffpeaks.explorer.words import about_clustering
 
 X = general_position(9, 220)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from diffpeaks.cuts import RULES, Cut
-from diffpeaks.explorer.session import POLICY, Session
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.states import POLICY
 
 
 def python_lines(session: Session) -> str:

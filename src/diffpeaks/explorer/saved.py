@@ -17,7 +17,8 @@ import numpy as np
 from diffpeaks._base.files import replacing
 from diffpeaks.captions import Captions
 from diffpeaks.cuts import Cut
-from diffpeaks.explorer.session import POLICY, Session, State
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.states import POLICY, State
 from diffpeaks.results.edits import Edit, Gather, Merge, Split
 
 FORMAT, VERSION = "diffpeaks session", 1

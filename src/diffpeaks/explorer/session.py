@@ -6,7 +6,7 @@ Pure Python: no page and no server. The model itself never changes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,44 +16,12 @@ from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer, is_number
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut, peak_scores
-from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.explorer.clustering import Cuts, Shown
 from diffpeaks.explorer.numbers import Numbers
+from diffpeaks.explorer.states import POLICY, History, State
 from diffpeaks.results.edits import Edit, Gather, Merge, Split
 
-MOST_STEPS_BACK = 200
 LONGEST_NAME = 80  # characters
-POLICY = tuple(field.name for field in fields(NoisePolicy))
-
-
-@dataclass(frozen=True)
-class State:
-    """A cut, what is noise, and the edits that follow: all that decides the labels; and names of clusters.
-
-    A name stays with its number, also while there is no cluster of that number.
-    """
-
-    cut: Cut
-    policy: NoisePolicy
-    edits: tuple[Edit, ...] = ()
-    names: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def partition(self) -> State:
-        """What decides the labels alone."""
-        return replace(self, names=())
-
-
-@dataclass
-class History:
-    """States that were left, to go back to and forth again."""
-
-    past: list[State] = field(default_factory=list)
-    future: list[State] = field(default_factory=list)
-
-    def leave(self, state: State) -> None:
-        self.past = [*self.past, state][-MOST_STEPS_BACK:]
-        self.future = []
 
 
 class Session:

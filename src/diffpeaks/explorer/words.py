@@ -10,7 +10,8 @@ from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import Captions
 from diffpeaks.cuts import RULES
-from diffpeaks.explorer.session import POLICY, Session
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.states import POLICY
 from diffpeaks.explorer.views import Scene
 from diffpeaks.results.explanation import Explanation, Reason
 from diffpeaks.results.facts import counted, cut_sentence
