@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import diffpeaks
+
 FLAGS = [
     "--no-sandbox",
     "--use-gl=angle",
@@ -37,6 +39,51 @@ def launched():
         browser = driver.chromium.launch(executable_path=path, headless=True, args=FLAGS)
         yield browser
         browser.close()
+
+
+# Lines of the console that are no complaint: refusals, and that of a server that has ended.
+ANSWERS = ("409", "422", "net::ERR_")
+
+
+class Opener:
+    """Explores models and opens their pages; what scripts complain about is kept."""
+
+    def __init__(self, browser, model, **options):
+        self.browser, self.model, self.options = browser, model, options
+        self.explorers, self.complaints = [], []
+
+    def __call__(self, model=None, size=(1366, 768), **options):
+        explorer = diffpeaks.explore(model or self.model, open_browser=False, **{**self.options, **options})
+        self.explorers.append(explorer)
+        return explorer, self.another_tab(explorer, size)
+
+    def another_tab(self, explorer, size=(1366, 768)):
+        page = self.browser.new_page(viewport={"width": size[0], "height": size[1]}, accept_downloads=True)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
+        page.goto(explorer.url)
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+
+def open_pages(browser, model, **options):
+    """For fixtures: an opener, whose pages are closed when the test is done; complaints fail the test."""
+    opener = Opener(browser, model, **options)
+    yield opener
+    for context in browser.contexts:
+        context.close()
+    for explorer in opener.explorers:
+        explorer.close()
+    assert [line for line in opener.complaints if not any(answer in line for answer in ANSWERS)] == []
+
+
+def row_colours(page):
+    """The colour of each cluster of the list that is in view, by its number."""
+    found = page.evaluate(
+        """() => [...document.querySelectorAll('.row')].map((row) =>
+          [Number(row.dataset.cluster), row.querySelector('.dot').style.background])"""
+    )
+    return dict(found)
 
 
 def changed(page, act):

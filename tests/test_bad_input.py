@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from indices import FaissLike
@@ -302,3 +303,10 @@ def test_scores(scores):
     for y_true, labels, words in (*lengths, ([0, 1], [0, np.nan], "NaN"), ([0, np.nan], [0, 1], "NaN")):
         with refuses(words):
             scores(y_true, labels)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_a_column_of_vectors_is_named(kind):
+    frame = pd.DataFrame({"title": [1.0, 2.0], "embedding": [kind([0.0, 1.0]), kind([2.0, 3.0])]})
+    with refuses(r"'embedding'|np.stack(X['embedding'])"):
+        DensityPeaks().fit(frame)

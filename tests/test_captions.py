@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from clouds import general_position
 
-from diffpeaks.captions import Captions, OutsideFolderError, Pictures, shown_value
+from diffpeaks._base.typed_columns import shown_value
+from diffpeaks.captions import Captions, OutsideFolderError, Pictures
 from diffpeaks.cli.captions import add_captions, captions_of, check_captions, columns_beside
 from diffpeaks.cli.inputs import add_inputs, samples_of
 from diffpeaks.files import Wanted, read_samples

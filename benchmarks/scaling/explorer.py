@@ -51,7 +51,9 @@ def measured(browser, model):
     page.goto(explorer.url)
     page.wait_for_selector("html[data-ready]", state="attached", timeout=WAIT)
     found = {"usable_s": round(time.perf_counter() - start, 2)}
-    page.wait_for_function("() => document.querySelector('#graph-hint').textContent === ''", timeout=WAIT)
+    page.wait_for_function(
+        "() => document.querySelector('#graph-hint').textContent === 'density and delta'", timeout=WAIT
+    )
     found["prepared_s"] = round(time.perf_counter() - start, 2)
     drawn = {}
     for number, (rule, value) in enumerate(changes_of(model), 1):

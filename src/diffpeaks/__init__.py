@@ -19,9 +19,11 @@ if TYPE_CHECKING:  # what `_HOMES` says, for readers of types
     from diffpeaks.neighbors import neighbor_graph as neighbor_graph
     from diffpeaks.neighbors.memory.plan import Plan as Plan
     from diffpeaks.neighbors.memory.plan import plan as plan
+    from diffpeaks.results.edits import Gather as Gather
     from diffpeaks.results.edits import Merge as Merge
     from diffpeaks.results.edits import Split as Split
     from diffpeaks.results.edits import edited as edited
+    from diffpeaks.results.numbering import numbered as numbered
 
 __version__ = "0.1.0"
 
@@ -33,6 +35,7 @@ _HOMES = {
     "ConvergenceError": "density.stationary",
     "DensityDBSCAN": "_density_dbscan",
     "DensityPeaks": "_density_peaks",
+    "Gather": "results.edits",
     "KernelDiffusion": "density",
     "LocalContrast": "density",
     "Merge": "results.edits",
@@ -45,11 +48,13 @@ _HOMES = {
     "edited": "results.edits",
     "explore": "explorer",
     "neighbor_graph": "neighbors",
+    "numbered": "results.numbering",
     "plan": "neighbors.memory.plan",
 }
 _ROOMS = (
     "baselines",
     "captions",
+    "characteristics",
     "datasets",
     "explorer",
     "maps",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from diffpeaks._base.typed_columns import shown_value
 
 __all__ = ["Captions", "OutsideFolderError", "Pictures"]
 
@@ -128,12 +129,3 @@ def _file_at(path: Path) -> Path | None:
         return found if found.is_file() else None
     except OSError:
         return None
-
-
-def shown_value(value: Any) -> str:
-    """A value for the eye; nothing where it is missing."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -68,6 +68,9 @@ def test_a_saved_model_has_the_page_of_its_fit(folder):
     fitted = page_of(folder, "points.npy", "--n-clusters", "4")
     alone = page_of(folder, "--model", "points.model")
     assert told_of_clusters(alone) == told_of_clusters(fitted)
+    assert ", fit " in fitted.text
+    assert "seconds read " in alone.text
+    assert ", fit " not in alone.text  # which is not known of a fit that was saved
     named = page_of(folder, *POINTS, "--model", "points.model", "--text", "title")
     assert "title 000" in named.text or "title 001" in named.text
     beside = page_of(folder, "--model", "points.model", "--captions", "points.csv", "--text", "title")

@@ -9,14 +9,14 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
-from clouds import general_position
+from clouds import general_position, same_partition
 from packets import unpacked
 from refusals import refuses
 
 import diffpeaks
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions, Pictures
-from diffpeaks.explorer.server import MOST_BYTES, PAGE_FILES, TOKEN_HEADER
+from diffpeaks.explorer.server import MOST_BYTES, PAGE_FILES, REVISION_HEADER, TOKEN_HEADER
 
 X = general_position(4, 220)
 MODEL = DensityPeaks().fit(X)
@@ -36,10 +36,11 @@ def page(tmp_path):
 
 
 def asked(page, path, method="GET", body=None, **headers):
-    """(status, headers, body) of one question, with the token unless it is given otherwise."""
+    """(status, headers, body) of one question, with token and revision unless they are given otherwise."""
     server = page._server
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
-    sent = {TOKEN_HEADER: server.token} | {name.replace("_", "-"): value for name, value in headers.items()}
+    known = {TOKEN_HEADER: server.token, REVISION_HEADER: str(server.desk.revision)}
+    sent = known | {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body, {name: value for name, value in sent.items() if value is not None})
     answer = connection.getresponse()
     found = answer.status, dict(answer.getheaders()), answer.read()
@@ -88,7 +89,16 @@ def test_its_own_names_are_answered(page):
 
 @pytest.mark.parametrize("token", [None, "", "wrong", "é".encode("latin-1")])
 def test_nothing_is_told_without_the_token(page, token):
-    for path in ("/api/scene", "/api/clustering", "/api/sample?sample=0", "/api/labels.csv", "/api/nothing"):
+    read = (
+        "scene",
+        "clustering",
+        "sample?sample=0",
+        "samples?samples=0",
+        "colouring?by=density",
+        "code",
+        "nothing",
+    )
+    for path in (*(f"/api/{name}" for name in read), "/api/labels.csv"):
         assert asked(page, path, X_Diffpeaks_Token=token)[0] == 403
     before = page.labels_
     sent = {"X_Diffpeaks_Token": token, "Content_Type": "application/json"}
@@ -157,6 +167,11 @@ def test_a_change_must_be_json_of_a_modest_size(page):
         ("merge", {"clusters": "01"}),
         ("merge", {"clusters": 3}),
         ("split", {"cluster": None}),
+        ("gather", {"text": "nothing has this"}),
+        ("gather", {"polygon": [[0, 0]]}),
+        ("select", {"text": 1}),
+        ("select", {"samples": [1]}),
+        ("selected.csv", {}),
         ("lasso", {"polygon": []}),
         ("lasso", {"polygon": [["a", 0], [1, 1], [2, 2]]}),
         ("peaks", {"samples": [1.5, "x"]}),
@@ -232,8 +247,10 @@ def test_a_page_that_hangs_up_leaves_no_traceback_but_other_errors_do(page, capf
 def test_changes_are_those_of_the_session(page):
     status, found = change(page, "rule", name="n_clusters", value=6)
     assert status == 200
-    np.testing.assert_array_equal(page.labels_, MODEL.recut(n_clusters=6))
-    assert page.code == found["code"] == "labels = model.recut(n_clusters=6)"
+    assert same_partition(page.labels_, MODEL.recut(n_clusters=6))
+    assert found["n_clusters"] == 6
+    assert page.code == json.loads(asked(page, "/api/code")[2])["code"]
+    assert page.code.splitlines()[1] == "labels = model.recut(n_clusters=6)"
     assert change(page, "merge", clusters=[0, 3])[1]["n_clusters"] == 5
     assert change(page, "undo")[1]["n_clusters"] == 6
     lines = asked(page, "/api/labels.csv")[2].decode().splitlines()
@@ -260,6 +277,21 @@ def test_a_lasso_chooses_peaks_and_is_not_endless(page, monkeypatch):
     assert "220 samples inside, more than 219" in found["error"]
     monkeypatch.undo()
     assert change(page, "lasso", polygon=whole)[1]["n_clusters"] == 220
+
+
+def test_captions_of_some_samples_are_told_in_their_order(page):
+    found = json.loads(asked(page, "/api/samples?samples=7,0")[2])["samples"]
+    assert [one["sample"] for one in found] == [7, 0]
+    for query in ("220", "-1", "1,", "a", ",".join(["0"] * 201)):
+        assert asked(page, f"/api/samples?samples={query}")[0] == 422
+
+
+def test_too_large_a_selection_makes_no_cluster(page, monkeypatch):
+    whole = [[-99, -99], [99, -99], [99, 99], [-99, 99]]
+    monkeypatch.setattr("diffpeaks.explorer.desk.MOST_GATHERED", 219)
+    status, found = change(page, "gather", polygon=whole)
+    assert status == 422
+    assert "220 samples in the selection, over 219" in found["error"]
 
 
 def test_the_address_opens_and_closes():
@@ -293,3 +325,30 @@ def test_the_browser_is_opened_at_the_address(monkeypatch):
     monkeypatch.setattr("webbrowser.open", opened.append)
     with diffpeaks.explore(MODEL) as page:
         assert opened == [page.url]
+
+
+def test_a_change_names_the_revision_that_it_is_about(page):
+    first = page._server.desk.revision
+    assert change(page, "rule", name="n_clusters", value=5)[1]["revision"] == first + 1
+    before = page.labels_
+    body = json.dumps({"clusters": before[:2].tolist()})
+    for revision, expected in (
+        (str(first), 409),
+        ("9" * 18, 409),
+        (None, 428),
+        ("", 428),
+        ("-1", 428),
+        ("1.0", 428),
+    ):
+        sent = {"Content_Type": "application/json", "X_Diffpeaks_Revision": revision}
+        status, headers, answer = asked(page, "/api/merge", "POST", body, **sent)
+        assert status == expected
+        assert json.loads(answer)["error"]
+        assert headers[REVISION_HEADER] == str(first + 1)
+    assert page.labels_ is before
+
+
+def test_a_merge_that_repeats_a_cluster_is_answered_shortly(page):
+    numbers = change(page, "rule", name="n_clusters", value=5)[1]["clusters"].tolist()
+    assert change(page, "merge", clusters=numbers[:2] * 100_000)[0] == 200
+    assert len(asked(page, "/api/code")[2]) < 1000

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clouds import clouds, general_position
+from clouds import clouds, general_position, same_partition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refuses
@@ -12,7 +12,8 @@ from refusals import refuses
 from diffpeaks import DensityPeaks, Merge, Split, edited, neighbor_graph
 from diffpeaks.cuts import Cut
 from diffpeaks.explorer.code import python_lines
-from diffpeaks.explorer.session import MOST_STEPS_BACK, Session
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.states import MOST_STEPS_BACK
 from diffpeaks.explorer.words import about_clustering
 
 X = general_position(9, 220)
@@ -21,7 +22,7 @@ MODEL = DensityPeaks().fit(X)
 
 def labels_of_code(session, model):
     names = {"model": model}
-    exec(python_lines(session.state, session.model), names)
+    exec(python_lines(session), names)
     return names["labels"]
 
 
@@ -29,18 +30,18 @@ def check(session, model):
     """Lists, peaks and lines agree with the labels."""
     labels = session.labels
     np.testing.assert_array_equal(labels_of_code(session, model), labels)
-    n_clusters = len(session.now.peaks)
-    assert n_clusters == labels.max(initial=-1) + 1
-    np.testing.assert_array_equal(labels[session.now.peaks], np.arange(n_clusters))
-    np.testing.assert_array_equal(session.now.sizes, np.bincount(labels[labels >= 0], minlength=n_clusters))
+    numbers = session.now.numbers
+    np.testing.assert_array_equal(np.unique(labels[labels >= 0]), np.sort(numbers))
+    np.testing.assert_array_equal(labels[session.now.peaks], numbers)
+    np.testing.assert_array_equal(session.now.sizes, [np.count_nonzero(labels == one) for one in numbers])
     assert session.now.n_noise == np.count_nonzero(labels == -1)
 
 
 def split_some(session, first=0):
     """Split the first cluster that has several hills."""
-    for label in range(first, len(session.now.peaks)):
+    for number in session.now.numbers[first:].tolist():
         try:
-            return session.split(label)
+            return session.split(number)
         except ValueError:
             continue
     raise AssertionError("no cluster can be split")
@@ -67,6 +68,7 @@ steps = st.lists(
         st.tuples(st.just("choose_peaks"), st.lists(samples, max_size=3)),
         st.tuples(st.just("merge"), st.lists(samples, min_size=2, max_size=3)),
         st.tuples(st.just("split"), samples),
+        st.tuples(st.just("gather"), st.lists(samples, min_size=1, max_size=4)),
         st.tuples(st.sampled_from(["undo", "redo"]), st.none()),
         st.tuples(st.just("return_to"), st.sampled_from(["automatic", "fit"])),
     ),
@@ -76,13 +78,14 @@ steps = st.lists(
 
 def take(session, step, n_samples):
     name, value = step
-    n_clusters = max(1, len(session.now.peaks))
+    numbers = session.now.numbers.tolist() or [0]
     calls = {
         "set_rule": lambda: session.set_rule(*value),
         "set_policy": lambda: session.set_policy(**value),
         "choose_peaks": lambda: session.choose_peaks([sample % n_samples for sample in value]),
-        "merge": lambda: session.merge([sample % n_clusters for sample in value]),
-        "split": lambda: session.split(value % n_clusters),
+        "merge": lambda: session.merge([numbers[sample % len(numbers)] for sample in value]),
+        "split": lambda: session.split(numbers[value % len(numbers)]),
+        "gather": lambda: session.gather([sample % n_samples for sample in value]),
         "return_to": lambda: session.return_to(value),
         "undo": session.undo,
         "redo": session.redo,
@@ -115,14 +118,14 @@ def test_whatever_is_done_the_lines_make_the_labels(points, steps, params):
 def test_rules_combine_as_in_a_cut():
     session = Session(MODEL)
     session.set_rule("min_prominence", 0.1)
-    np.testing.assert_array_equal(session.labels, MODEL.recut(cut=replace(MODEL.cut_, min_prominence=0.1)))
+    assert same_partition(session.labels, MODEL.recut(cut=replace(MODEL.cut_, min_prominence=0.1)))
     session.set_rule("max_link", 0.8)
     cut = replace(MODEL.cut_, min_prominence=0.1, max_link=0.8)
-    np.testing.assert_array_equal(session.labels, MODEL.recut(cut=cut))
+    assert same_partition(session.labels, MODEL.recut(cut=cut))
     session.set_rule("n_clusters", 3)  # begins alone, then others say who may be a peak
-    np.testing.assert_array_equal(session.labels, MODEL.recut(n_clusters=3))
+    assert same_partition(session.labels, MODEL.recut(n_clusters=3))
     session.set_rule("min_prominence", 0.01)
-    np.testing.assert_array_equal(session.labels, MODEL.recut(n_clusters=3, min_prominence=0.01))
+    assert same_partition(session.labels, MODEL.recut(n_clusters=3, min_prominence=0.01))
     session.set_rule("min_prominence", None)
     session.set_rule("n_clusters", None)
     assert session.state.cut == MODEL.cut_
@@ -141,11 +144,11 @@ def test_numbers_mean_the_same_however_they_are_sent():
 def test_edits_stay_while_the_cut_moves_and_are_dropped_when_they_mean_nothing():
     session = Session(MODEL)
     session.set_rule("n_clusters", 4)
-    session.merge([0, 1])
+    session.merge(session.now.numbers[:2].tolist())
     assert len(session.now.peaks) == 3
     session.set_rule("n_clusters", 5)
     expected = edited(MODEL, MODEL.recut(n_clusters=5), session.state.edits)
-    np.testing.assert_array_equal(session.labels, expected)
+    assert same_partition(session.labels, expected)
     split_some(session, 1)  # another one than the merged
     assert [type(edit) for edit in session.state.edits] == [Merge, Split]
     session.set_rule("n_clusters", len(X))
@@ -209,7 +212,7 @@ def test_the_densest_sample_is_added_to_peaks_and_that_is_said():
         (lambda s: s.set_rule("min_prominence", float("nan")), "min_prominence"),
         (lambda s: s.set_policy(fate="keep"), "fate|halo"),
         (lambda s: s.set_policy(min_cluster_size=0), "min_cluster_size"),
-        (lambda s: s.merge([0, 99]), "cluster=99|in 0 .."),
+        (lambda s: s.merge([0, 99]), "cluster 99 is not there"),
         (lambda s: s.split(-1), "cluster=-1"),
         (lambda s: s.split(1.5), "cluster must be an integer|1.5"),
         (lambda s: s.merge([0, 1.5]), "cluster must be an integer|1.5"),
@@ -234,7 +237,7 @@ def test_a_graph_without_far_distances_refuses_numbers_of_clusters_alone():
     with refuses("precomputed"):
         session.set_rule("n_clusters", 3)
     session.set_rule("min_prominence", 0.2)
-    np.testing.assert_array_equal(session.labels, model.recut(cut=replace(model.cut_, min_prominence=0.2)))
+    assert same_partition(session.labels, model.recut(cut=replace(model.cut_, min_prominence=0.2)))
 
 
 def test_the_model_stays_as_it_is():
@@ -255,6 +258,97 @@ def test_the_status_says_what_the_cut_did():
     session.set_policy(halo=True, min_cluster_size=3)
     told = about_clustering(session)
     assert told["told"].startswith("1 cluster, ")
-    assert told["cut_told"] == "the 1 largest density x delta; cores only, halo is noise; at least 3 samples"
+    assert told["cut_told"] == (
+        "The 1 sample with the largest density x delta is the peak; the halo is noise; clusters have at "
+        "least 3 samples."
+    )
     session.set_policy(noise="assign")
-    assert "halo is noise, which is assigned" in about_clustering(session)["cut_told"]
+    assert "the halo joins the clusters beside it" in about_clustering(session)["cut_told"]
+
+
+def numbers_of(session, samples):
+    return session.labels[list(samples)].tolist()
+
+
+def test_a_cluster_keeps_its_number_through_merge_split_undo_and_redo():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 6)
+    before, sizes = session.labels, dict(zip(session.now.numbers.tolist(), session.now.sizes, strict=True))
+    two = sorted(sizes, key=sizes.get)[-2:]  # the larger one last
+    session.merge(two)
+    merged = session.labels
+    np.testing.assert_array_equal(merged, np.where(before == two[0], two[1], before))
+    assert session.result == [two[1]]
+    other = next(one for one in session.now.numbers.tolist() if one != two[1])
+    session.split(two[1])
+    new = [one for one in session.now.numbers.tolist() if one not in sizes]
+    assert len(new) == 1
+    assert new[0] > max(sizes)  # no number is given twice
+    assert session.result == sorted([two[1], *new])
+    np.testing.assert_array_equal(session.labels == other, before == other)
+    session.undo()
+    np.testing.assert_array_equal(session.labels, merged)
+    assert session.result == [two[1]]
+    session.undo()
+    np.testing.assert_array_equal(session.labels, before)
+    assert session.result == sorted(two)
+    session.redo()
+    np.testing.assert_array_equal(session.labels, merged)
+    assert session.result == [two[1]]
+
+
+def test_numbers_come_back_with_the_clusters_and_those_of_the_fit_are_its_labels():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 9)
+    nine = session.labels
+    for n_clusters in (8, 3, 1, 9):
+        session.set_rule("n_clusters", n_clusters)
+    np.testing.assert_array_equal(session.labels, nine)
+    session.set_rule("n_clusters", 8)  # of which one or two have changed
+    assert sum(np.array_equal(session.labels == one, nine == one) for one in np.unique(session.labels)) >= 6
+    session.return_to("fit")
+    np.testing.assert_array_equal(session.labels, MODEL.labels_)
+
+
+def test_what_passes_takes_no_numbers():
+    session = Session(MODEL)
+    for n_clusters in (50, 2, 120, 9):
+        session.set_rule("n_clusters", n_clusters, keep=False)
+    passed = session.labels
+    fresh = Session(MODEL)
+    fresh.set_rule("n_clusters", 9)
+    np.testing.assert_array_equal(passed, fresh.labels)
+
+
+def test_every_change_is_a_revision_and_a_refusal_is_none():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 4)
+    session.merge(session.now.numbers[:2].tolist())
+    session.undo()
+    assert session.revision == 3
+    with refuses("cluster 99 is not there any more"):
+        session.merge([0, 99])
+    assert session.revision == 3
+
+
+def test_a_cluster_named_many_times_is_merged_once():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 4)
+    session.merge(session.now.numbers[:2].tolist() * 1000)
+    assert len(session.state.edits[0].samples) == 2
+    with refuses("name at least two"):
+        session.merge([session.now.numbers[0].item()] * 3)
+
+
+def test_gathered_samples_are_a_new_cluster_which_is_the_result():
+    session = Session(MODEL)
+    taken = [3, 40, 77, 150]
+    before = session.labels
+    session.gather(taken)
+    (number,) = session.result
+    assert number not in before
+    assert np.flatnonzero(session.labels == number).tolist() == taken
+    others = np.setdiff1d(np.arange(len(X)), taken)
+    np.testing.assert_array_equal(session.labels[others], before[others])
+    session.undo()
+    np.testing.assert_array_equal(session.labels, before)

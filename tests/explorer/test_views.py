@@ -4,13 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from clouds import general_position
+from clouds import general_position, same_partition
 from hypothesis import given
 from hypothesis import strategies as st
 from packets import unpacked
+from refusals import refuses
 
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions
+from diffpeaks.explorer.selection import inside
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import (
     Scene,
@@ -82,7 +84,8 @@ def test_a_thinned_scene_has_all_peaks_and_labels_of_what_is_drawn():
     np.testing.assert_array_equal(found["map"].reshape(-1, 2), X[found["drawn"]].astype(np.float32))
     session.set_rule("n_clusters", 7)
     now = unpacked(packed_clustering(session, scene, {}))
-    np.testing.assert_array_equal(now["labels"], MODEL.recut(n_clusters=7)[found["drawn"]])
+    np.testing.assert_array_equal(now["labels"], session.labels[found["drawn"]])
+    assert same_partition(now["labels"], MODEL.recut(n_clusters=7)[found["drawn"]])
     assert now["sizes"].sum() == 220
     np.testing.assert_array_equal(now["peaks_map"].reshape(-1, 2), X[now["peaks"]].astype(np.float32))
 
@@ -104,9 +107,11 @@ def test_a_lasso_finds_what_is_inside():
     low, high = scene.in_graph.min(axis=0) - 1, scene.in_graph.max(axis=0) + 1
     middle = np.median(scene.in_graph[:, 0])
     right_half = [[middle, low[1]], [high[0], low[1]], [high[0], high[1]], [middle, high[1]]]
-    found = set(scene.inside(right_half).tolist())
+    found = set(inside(scene.in_graph, right_half).tolist())
     assert found == set(np.flatnonzero(scene.in_graph[:, 0] > middle).tolist())
-    assert len(scene.inside([[low[0] - 9, low[1]], [low[0] - 8, low[1]], [low[0] - 8, high[1]]])) == 0
+    assert (
+        len(inside(scene.in_graph, [[low[0] - 9, low[1]], [low[0] - 8, low[1]], [low[0] - 8, high[1]]])) == 0
+    )
 
 
 @pytest.mark.parametrize("sample", [0, 7, 219])
@@ -126,11 +131,12 @@ def test_a_sample_is_explained_as_the_model_explains_it(sample):
 def test_members_come_in_pages_densest_first():
     session = Session(MODEL)
     show = Shown(session, scene_of(session), Captions(220))
+    size = np.count_nonzero(MODEL.labels_ == 0)
     members = []
-    while True:
-        page = about_cluster(show, 0, len(members), 25)
-        if not page["members"]:
-            break
-        members += [one["sample"] for one in page["members"]]
+    for start in range(0, size, 25):
+        members += [one["sample"] for one in about_cluster(show, 0, start, 25)["members"]]
+    for start in (-5, size):
+        with refuses(f"start={start}|in 0 .. {size - 1}"):
+            about_cluster(show, 0, start, 25)
     assert sorted(members) == np.flatnonzero(MODEL.labels_ == 0).tolist()
     assert np.all(np.diff(MODEL.forest_.rank[members]) > 0)

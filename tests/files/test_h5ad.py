@@ -72,3 +72,14 @@ def test_refusals(cells):
         file["numbers"] = X
     with refuses("'other.h5ad'|no AnnData"):
         read_samples(["other.h5ad"], Wanted())
+
+
+def test_which_matrix_is_taken_is_said_where_there_is_a_choice(cells, capsys):
+    (note,) = read_samples(["cells.h5ad"], Wanted()).notes
+    assert "the matrix X is taken" in note
+    assert "--key X_pca" in note
+    assert read_samples(["cells.h5ad"], Wanted(key="X_pca")).notes == ()
+    assert main(["cluster", "cells.h5ad", "-o", "out.csv"]) == 0
+    assert f"diffpeaks: {note}" in capsys.readouterr().err
+    assert main(["cluster", "cells.h5ad", "-o", "out.csv", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

@@ -1,6 +1,7 @@
 """Every format gives the points that were put in."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -122,3 +123,15 @@ def test_infinity_is_refused_without_the_advice_for_values_that_miss(folder, may
     with pytest.raises(ValueError, match=r"row 1, column 'b': the value is -inf; .*finite") as refused:
         read_samples(["t.csv"], Wanted(), may_miss=may_miss)
     assert "nan_euclidean" not in str(refused.value)
+
+
+def test_a_column_that_only_counts_rows_is_pointed_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{row + 7},{row * row},{row % 3}\n" for row in range(20))
+    Path("points.csv").write_text(f"number,x,y\n{rows}")
+    (note,) = read_samples(["points.csv"], Wanted()).notes
+    assert "'number' only counts rows" in note
+    assert "--id" in note
+    assert read_samples(["points.csv"], Wanted(id="number")).notes == ()
+    assert read_samples(["points.csv"], Wanted(columns=("number", "x"))).notes == ()  # it was asked for
+    assert len(read_samples(["points.csv", "points.csv"], Wanted()).notes) == 2

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from point_files import NAMED, TABLE, X, check_refused
+from refusals import refuses
 
 from diffpeaks.files import Wanted, check_destination, read_samples
 
@@ -162,3 +163,18 @@ def test_an_extra_that_is_missing_says_what_to_install(folder, monkeypatch):
         read_samples(["a.parquet"], NAMED)
     with pytest.raises(ImportError, match=r"pip install 'diffpeaks\[parquet\]'"):
         check_destination("out.parquet")
+
+
+def test_semicolons_and_claims_beyond_memory_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("points.csv").write_text("x;y\n1,5;2\n")
+    with refuses("points.csv|semicolons|'x;y'|commas"):
+        read_samples(["points.csv"], Wanted())
+    np.savez("points.npz", X=np.ones((3, 2)))
+
+    def too_large(*given, **named):
+        raise MemoryError("Unable to allocate 8.00 GiB")
+
+    monkeypatch.setattr("numpy.lib.format.read_array", too_large)
+    with refuses("points.npz|memory does not hold|8.00 GiB"):
+        read_samples(["points.npz"], Wanted())

@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, neighbor_graph
 from diffpeaks.captions import Captions, OutsideFolderError, Pictures
+from diffpeaks.explorer.saved import saved_session, write_session
+from diffpeaks.explorer.session import Session
 from diffpeaks.report import content, pictures, write_report
 from diffpeaks.report.thumbnails import thumbnail
 from diffpeaks.results.members import members_of
@@ -127,7 +129,7 @@ def test_every_fit_has_a_page(out, model, points, told):
     page = written(out, model)
     for words in told:
         assert words in page.text
-    assert len(page.ids()) == min(model.n_clusters_, content.MOST_ROWS + 50)
+    assert len(page.ids()) == min(model.n_clusters_, content.MOST_ROWS + 150)
     assert len(page.with_class("picture")) == 4
 
 
@@ -239,3 +241,31 @@ def test_of_many_samples_the_densest_of_each_square_is_drawn(monkeypatch):
     assert sorted(pictures.uncovered(places, density)) == sorted(best.values())
     assert pictures.uncovered(places[:100], density[:100]).tolist() == list(range(100))
     assert len(pictures.uncovered(np.ones((400, 2)), density)) == 1
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_every_cluster_is_reached_from_a_list_and_has_its_words(out):
+    model = DensityPeaks(n_clusters=20).fit(X)
+    texts = np.array([f"word{'abcdefghijklmnopqrst'[label]} common" for label in model.labels_], object)
+    page = written(out, model, Captions(len(X), text=texts), n_clusters=4)
+    links = [target for target in page.targets() if target.startswith("#cluster-")]
+    assert links[:20] == [f"#cluster-{label}" for label in range(20)]
+    assert {f"#{name}" for name in page.ids()} == set(links[:20])
+    for label in range(20):
+        assert f"{label} word{'abcdefghijklmnopqrst'[label]}" in page.text
+    assert "All clusters" not in written(out, MODEL).text  # one look finds five
+
+
+def test_a_session_is_reported_with_its_numbers_and_names(out, tmp_path):
+    model = DensityPeaks(n_clusters=8).fit(X)
+    session = Session(model)
+    session.merge([0, 1])
+    session.rename(session.result[0], "two <in> one")
+    session.split(max(session.now.numbers.tolist(), key=lambda one: np.count_nonzero(session.labels == one)))
+    write_session(tmp_path / "work.json", saved_session(session, Captions(len(X))))
+    page = written(out, model, session=tmp_path / "work.json")
+    assert sorted(page.ids()) == sorted(f"cluster-{number}" for number in session.now.numbers)
+    assert "two <in> one" in page.text
+    for number, size in zip(session.now.numbers, session.now.sizes, strict=True):
+        assert f"Cluster {number}" in page.text
+        assert f"{size} sample" in page.text

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 
-from diffpeaks import NOISE, DensityPeaks, Merge, Split, edited
+from diffpeaks import NOISE, DensityPeaks, Gather, Merge, Split, edited
 
 cuts = st.sampled_from([{}, {"n_clusters": 1}, {"n_clusters": 2}, {"min_prominence": 0.3}, {"max_link": 1.5}])
 
@@ -111,3 +111,21 @@ def test_labels_of_other_samples_are_refused():
     model = DensityPeaks().fit(general_position(1, 90))
     with refuses("labels|(3,)|(90,)"):
         edited(model, [0, 0, 1], [])
+
+
+@given(case=fits(), data=st.data())
+def test_gathered_samples_are_one_cluster_and_others_stay(case, data):
+    X, model, order = case
+    samples = data.draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=5))
+    expected = model.labels_.tolist()
+    for sample in samples:
+        expected[sample] = len(X)
+    found = edited(model, model.labels_, [Gather(tuple(samples))])
+    assert found.tolist() == reference_clusters.numbered_by_top(expected, order)
+
+
+def test_gather_refuses_what_is_no_sample():
+    model = DensityPeaks().fit(general_position(1, 40))
+    for samples, words in (((), "at least one"), ((0, 40), "sample=40|in 0 .. 39"), ((-1, 3), "sample=-1")):
+        with refuses(words):
+            edited(model, model.labels_, [Gather(samples)])

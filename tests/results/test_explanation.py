@@ -63,6 +63,7 @@ def test_paths_lead_to_the_peak_by_allowed_steps(X, cut, halo, min_cluster_size,
         assert why.prominence == model.forest_.prominence[why.peak]
         assert why.path[0] == i
         assert set(why.saddles) <= set(why.path)
+        assert len(set(why.path)) == len(why.path)  # no sample comes twice
         assert set(pairwise(why.path)) <= steps_of(model, was_assigned, kept)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
@@ -34,6 +37,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise OSError(
+                f"there is no space left for {str(path)!r}; nothing was written; give another folder"
+            ) from error
         raise

@@ -54,8 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNREAD
     except _BAD_INPUT as error:
         return _ended(REFUSED, str(error))
-    except (OSError, MemoryError, RuntimeError) as error:
-        return _ended(FAILED, str(error) or "there is not enough memory")
+    except MemoryError as error:
+        return _ended(FAILED, f"there is not enough memory ({str(error) or 'nothing more is known'})")
+    except (OSError, RuntimeError) as error:
+        return _ended(FAILED, str(error))
     return 0
 
 

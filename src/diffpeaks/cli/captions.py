@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.captions import Captions, Pictures
 from diffpeaks.files import Choice, Samples, read_column
+
+MOST_OWN_COLUMNS = 40  # of a table that are shown where none are named
 
 
 def add_captions(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +60,15 @@ def captions_of(given: argparse.Namespace, samples: Samples) -> Captions:
         pictures = Pictures(given.images, np.arange(n_samples) if names is None else names)
     text = None if given.text is None else columns[given.text]
     return Captions(n_samples, ids, text, {name: columns[name] for name in given.show}, pictures)
+
+
+def with_own_columns(captions: Captions, samples: Samples) -> Captions:
+    """A table of which nothing else is shown shows its own columns, if it is not too wide to read."""
+    names = samples.columns
+    says_something = captions.text is not None or captions.metadata or captions.pictures is not None
+    if names is None or says_something or len(names) > MOST_OWN_COLUMNS or sp.issparse(samples.X):
+        return captions
+    return replace(captions, metadata={name: samples.X[:, place] for place, name in enumerate(names)})
 
 
 def _columns(given: argparse.Namespace) -> tuple[str, ...]:

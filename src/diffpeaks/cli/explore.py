@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from diffpeaks.cli.captions import add_captions
+from diffpeaks.cli.captions import add_captions, with_own_columns
 from diffpeaks.cli.inputs import add_inputs
 from diffpeaks.cli.mapping import add_map
 from diffpeaks.cli.parameters import add_parameters
@@ -14,7 +14,7 @@ from diffpeaks.cli.results import with_ids
 from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.explorer import Explorer, explore
 from diffpeaks.explorer.server import check_port
-from diffpeaks.files import Samples, check_destination, write_results
+from diffpeaks.files import Samples, check_destination, check_present, write_results
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_quiet(parser, "errors and the address of the page")
     page = parser.add_argument_group("the page")
     page.add_argument("--title", help="default: the names of the files")
+    page.add_argument("--session", metavar="FILE", help="a session that was saved on the page, to begin with")
     page.add_argument("--port", type=int, metavar="N", default=0, help="default: one that is free")
     page.add_argument(
         "--browser",
@@ -41,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> None:
     check_port(given.port)
     check_shown(given)
+    if given.session is not None:
+        check_present(given.session)
     if given.output is not None:
         check_destination(given.output, [*given.inputs, *filter(None, [given.model])])
     with progress_shown(given):
@@ -50,7 +53,7 @@ def run(given: argparse.Namespace) -> None:
     )
     page.wait()
     if given.output is not None:
-        write_results(given.output, with_ids(samples, {"label": page.labels_}), given.inputs)
+        write_results(given.output, with_ids(samples, page.results_), given.inputs)
     if not given.quiet:
         told = "" if given.output is None else f"\nlabels {given.output}"
         print(f"{page.code}{told}", file=sys.stderr)
@@ -67,8 +70,9 @@ def _opened(given: argparse.Namespace) -> tuple[Explorer, Samples]:
         model,
         map=drawn.how,
         map_name=None if given.coordinates is None else ", ".join(given.coordinates),
-        captions=captions,
+        captions=with_own_columns(captions, samples),
         id_name="id" if samples.ids is None else samples.ids.name,
+        session=given.session,
         title=title_of(given),
         open_browser=given.browser,
         port=given.port,

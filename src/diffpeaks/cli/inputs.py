@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from diffpeaks.files import FORMATS, Samples, Wanted, read_samples
 from diffpeaks.progress import stage
@@ -42,4 +43,8 @@ def add_format(parser: argparse._ActionsContainer) -> None:
 def samples_of(given: argparse.Namespace, metric: str, beside: tuple[str, ...] = ()) -> Samples:
     """The samples that the arguments name, and the columns of any values that are wanted beside them."""
     wanted = Wanted(tuple(given.columns or ()), given.id, given.key, given.width, given.header, beside)
-    return read_samples(given.inputs, wanted, given.format, may_miss=metric == _MAY_MISS)
+    samples = read_samples(given.inputs, wanted, given.format, may_miss=metric == _MAY_MISS)
+    if not getattr(given, "quiet", False):
+        for note in samples.notes:
+            print(f"diffpeaks: {note}", file=sys.stderr)
+    return samples

@@ -16,7 +16,7 @@ from diffpeaks.cli.parameters import add_parameters
 from diffpeaks.cli.progress import add_quiet, progress_shown
 from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.cli.summary import add_json, rounded, size, tell
-from diffpeaks.files import check_destination
+from diffpeaks.files import check_destination, check_present
 from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
 from diffpeaks.results.facts import facts_of
 
@@ -43,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=N_MEMBERS,
         help=f"members of a cluster that are shown, central and doubtful each; default: {N_MEMBERS}",
     )
+    page.add_argument(
+        "--session", metavar="FILE", help="a session of the explorer: its clusters, numbers and names"
+    )
     add_captions(parser)
     add_map(parser)
     add_parameters(parser)
@@ -64,7 +67,8 @@ def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]
     if given.model is None:
         model.fit(samples.X)
     fitted = time.perf_counter()
-    seconds = {"read": read - start, "fit": fitted - read}
+    # of a fit that was saved, only what it took to read it is known
+    seconds = {"read": read - start} | ({"fit": fitted - read} if given.model is None else {})
     write_report(
         model,
         given.output,
@@ -74,6 +78,7 @@ def _reported(given: argparse.Namespace) -> tuple[DensityPeaks, dict[str, float]
         title=title_of(given),
         n_clusters=given.clusters,
         n_members=given.members,
+        session=given.session,
         data=", ".join([*given.inputs, *filter(None, [given.model])]),
         seconds=seconds,
     )
@@ -85,6 +90,8 @@ def _check(given: argparse.Namespace) -> None:
     check_destination(given.output, [*given.inputs, *filter(None, [given.model])], is_table=False)
     check_report(given.clusters, given.members)
     check_shown(given)
+    if given.session is not None:
+        check_present(given.session)
 
 
 def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, float]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.sklearn_parts import check_params
+from diffpeaks._base.validation import check_integer
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.cuts.noise import NoisePolicy
@@ -66,21 +67,45 @@ class Shown:
     model : DensityPeaks
         The fit with the cut of this clustering, before edits.
     labels : array of shape (n_samples,)
+        0, 1, ..., as Python gives them.
     peaks : array of shape (n_clusters,)
         The peak of each cluster; after edits its densest sample.
+    numbers : array of shape (n_clusters,)
+        What people know each cluster by.
     """
 
     model: DensityPeaks
     labels: NDArray[np.int64]
     peaks: NDArray[np.int64]
+    numbers: NDArray[np.int64]
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         return np.bincount(self.labels + 1, minlength=len(self.peaks) + 1)[1:]
 
+    @cached_property
+    def numbered_labels(self) -> NDArray[np.int64]:
+        """The number of the cluster of each sample."""
+        if np.array_equal(self.numbers, np.arange(len(self.numbers))):
+            return self.labels
+        return np.append(self.numbers, NOISE)[self.labels]
+
+    def label_of(self, number: int) -> int:
+        """The label of the cluster with a number."""
+        check_integer("cluster", number, 0)
+        found = np.flatnonzero(self.numbers == number)
+        if not len(found):
+            raise ValueError(f"cluster {number} is not there any more; choose one of the list")
+        return int(found[0])
+
     @property
     def n_noise(self) -> int:
         return len(self.labels) - int(self.sizes.sum())
+
+
+def _in_order(model: DensityPeaks, labels: NDArray[np.int64], peaks: NDArray[np.int64]) -> Shown:
+    """A clustering whose numbers are its labels."""
+    return Shown(model, labels, peaks, np.arange(len(peaks)))
 
 
 class Cuts:
@@ -96,10 +121,10 @@ class Cuts:
         """What `recut` and then `edited` would give."""
         model = self._model._with(self._clustering(cut, policy))
         if not edits:
-            return Shown(model, model.labels_, model.peak_indices_)
+            return _in_order(model, model.labels_, model.peak_indices_)
         labels = edited(model, model.labels_, edits)
         tops = np.unique(densest_members(labels, model.forest_.rank)[labels != NOISE])
-        return Shown(model, labels, tops[np.argsort(model.forest_.rank[tops])].astype(np.int64))
+        return _in_order(model, labels, tops[np.argsort(model.forest_.rank[tops])].astype(np.int64))
 
     def _clustering(self, cut: Cut, policy: NoisePolicy) -> Clustering:
         if (self._last.cut, self._last.policy) != (cut, policy):

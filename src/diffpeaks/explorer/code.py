@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 
 from diffpeaks.cuts import RULES, Cut
-from diffpeaks.explorer.session import POLICY, State
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.states import POLICY
 
 
-def python_lines(state: State, model: Any) -> str:
-    """Lines that, run where `model` is the fitted model, leave `labels` as they are in that state."""
+def python_lines(session: Session) -> str:
+    """Lines that, run where `model` is the fitted model, leave `labels` as they are in that session.
+
+    Names that were given to clusters are in `names`, by the labels.
+    """
+    state, model = session.state, session.model
     imports, arguments = _of_cut(state.cut, model)
     at_fit = model._noise_policy()
     for name in POLICY:
@@ -20,11 +25,21 @@ def python_lines(state: State, model: Any) -> str:
         if value != getattr(at_fit, name):
             arguments.append(f"{name}={value!r}")
     lines = [f"labels = model.recut({', '.join(arguments)})"]
+    names = sorted({type(edit).__name__ for edit in state.edits})
     if state.edits:
-        names = sorted({type(edit).__name__ for edit in state.edits})
-        imports.append(f"from diffpeaks import {', '.join(names)}, edited")
+        names.append("edited")
         told = ", ".join(map(repr, state.edits))
         lines.append(f"labels = edited(model, labels, [{told}])")
+    now = session.now
+    moved = np.flatnonzero(now.numbers != np.arange(len(now.numbers)))
+    if len(moved):
+        names.append("numbered")
+        numbers = dict(zip(now.peaks[moved].tolist(), now.numbers[moved].tolist(), strict=True))
+        lines.append(f"labels = numbered(labels, {numbers})")
+    if session.names:
+        lines.append(f"names = {session.names}")
+    if names:
+        imports.append(f"from diffpeaks import {', '.join(names)}")
     return "\n".join([*imports, *lines])
 
 

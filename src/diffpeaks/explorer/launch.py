@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import webbrowser
 from html import escape
 from threading import Thread
@@ -15,6 +16,8 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.desk import Desk
+from diffpeaks.explorer.exports import labels_and_names
+from diffpeaks.explorer.saved import read_session, replay, saved_session, write_session
 from diffpeaks.explorer.server import Server, check_port
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene
@@ -32,6 +35,7 @@ class Explorer:
     url : str
         The address of the page, for browsers on this machine.
     labels_ : array of shape (n_samples,)
+        The numbers of the clusters, which stay theirs while others are merged, split or cut away.
     code : str
         Python lines that make these labels from `model`.
     """
@@ -39,6 +43,7 @@ class Explorer:
     def __init__(self, session: Session, server: Server) -> None:
         self._session = session
         self._server = server
+        self._desk = server.desk
         self._thread = Thread(
             target=server.serve_forever, args=(_POLL_SECONDS,), name="diffpeaks-explorer", daemon=True
         )
@@ -53,8 +58,22 @@ class Explorer:
         return self._session.labels
 
     @property
+    def names_(self) -> dict[int, str]:
+        """The name of each cluster by its number: as it was given, or else what sets it apart."""
+        return self._desk.naming.all_names()
+
+    @property
+    def results_(self) -> dict[str, NDArray[Any]]:
+        """Columns of results: `label` and, once a cluster was given a name, `name`."""
+        return labels_and_names(self._session, self._desk.naming)
+
+    def save_session(self, path: str | os.PathLike[str]) -> None:
+        """Save cut, edits and names as a file for `explore(session=...)`, for this fit or another."""
+        write_session(path, saved_session(self._session, self._desk.captions))
+
+    @property
     def code(self) -> str:
-        return python_lines(self._session.state, self._session.model)
+        return python_lines(self._session)
 
     def wait(self) -> None:
         """Until the page is closed by `close`, or Ctrl+C is pressed."""
@@ -88,6 +107,7 @@ def explore(
     map_name: str | None = None,
     captions: Captions | None = None,
     id_name: str = "id",
+    session: str | os.PathLike[str] | None = None,
     title: str = "diffpeaks",
     open_browser: bool = True,
     port: int = 0,
@@ -106,6 +126,9 @@ def explore(
         Names, texts, columns and pictures of samples to show.
     id_name : str
         The column of their ids, where they have any, in labels that are saved as CSV.
+    session : path, optional
+        A session that was saved on the page or by `save_session`, to begin with. On another fit it is
+        replayed as far as it applies, and the page says what does not.
     title : str
     open_browser : bool
         Open the page; otherwise `url` says where it is.
@@ -130,12 +153,14 @@ def explore(
         raise ValueError(
             f"captions are of {captions.n_samples} samples, but the model has {len(coordinates)}"
         )
-    session = Session(estimator)
-    scene = Scene.of(session.model, coordinates)
+    explored = Session(estimator)
+    if session is not None:
+        replay(explored, captions, read_session(session))
+    scene = Scene.of(estimator, coordinates)
     if map_name is None:
         map_name = name_of_map(estimator, map)
-    desk = Desk(session, scene, captions, id_name, title, map_name)
-    explorer = Explorer(session, Server(desk, port))
+    desk = Desk(explored, scene, captions, id_name, title, map_name)
+    explorer = Explorer(explored, Server(desk, port))
     if open_browser:
         webbrowser.open(explorer.url)
     return explorer

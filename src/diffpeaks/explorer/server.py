@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 import sys
 from http import HTTPStatus
@@ -17,9 +18,10 @@ from inspect import Parameter, signature
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from diffpeaks.explorer.desk import Answer, Desk
+from diffpeaks.explorer.desk import Answer, Desk, StaleError
 
 TOKEN_HEADER = "X-Diffpeaks-Token"
+REVISION_HEADER = "X-Diffpeaks-Revision"
 MOST_BYTES = 4 * 2**20  # of a question
 MOST_PORT = 2**16 - 1
 PAGE = files("diffpeaks.explorer") / "page"
@@ -108,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._read)
 
     def do_POST(self) -> None:
-        self._answer(self._change)
+        self._answer(self._posted)
 
     def _answer(self, work: Any) -> None:
         if self.server.has_ended:  # but connections that were open still ask
@@ -120,6 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
         except _RefusedError as refusal:
             self.close_connection = True  # what was not read of the question must not be taken for another
             answer = Answer.of_json({"error": str(refusal)}, refusal.status)
+        except StaleError as stale:
+            answer = Answer.of_json({"error": str(stale)}, HTTPStatus.CONFLICT)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             reason = _IN_WORDS.get(type(error), str(error))
             answer = Answer.of_json({"error": reason}, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -132,27 +136,32 @@ class _Handler(BaseHTTPRequestHandler):
             return Answer((PAGE / name[1:]).read_bytes(), PAGE_FILES[name])
         self._check_token()
         values = {key: found[-1] for key, found in parse_qs(asked.query).items()}
-        return self._of_desk(self.server.desk.readings, asked.path, values)
+        return _offered(self.server.desk.readings, asked.path, values)(**values)
 
-    def _change(self) -> Answer:
+    def _posted(self) -> Answer:
+        """A change, or a question that is too long for an address."""
         self._check_token()
         if self.headers.get_content_type() != "application/json":
-            raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a change is sent as application/json")
+            raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "what is posted is application/json")
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > MOST_BYTES:
             raise _RefusedError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a change has at most {MOST_BYTES} bytes"
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"what is posted has at most {MOST_BYTES} bytes"
             )
         values = json.loads(self.rfile.read(int(length)))
         if not isinstance(values, dict):
-            raise ValueError("a change is a JSON object")
-        return self._of_desk(self.server.desk.changes, self.path, values)
-
-    def _of_desk(self, offered: dict[str, Any], path: str, values: dict[str, Any]) -> Answer:
-        if path not in offered:
-            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing of that name")
-        _check_fields(offered[path], values)
-        return offered[path](**values)
+            raise ValueError("what is posted is a JSON object")
+        desk = self.server.desk
+        if self.path in desk.questions:
+            return _offered(desk.questions, self.path, values)(**values)
+        change = _offered(desk.changes, self.path, values)
+        revision = self.headers.get(REVISION_HEADER, "")
+        if not re.fullmatch("[0-9]{1,18}", revision):
+            raise _RefusedError(
+                HTTPStatus.PRECONDITION_REQUIRED,
+                f"a change names the revision that it is about: {REVISION_HEADER}",
+            )
+        return change(int(revision), **values)
 
     def _check_origin(self) -> None:
         """Refuse what another site may have made a browser ask: by other names, or from other origins."""
@@ -172,7 +181,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)
-        headers = _ALWAYS | {"Content-Type": answer.content_type, "Content-Length": str(len(answer.body))}
+        headers = _ALWAYS | {
+            "Content-Type": answer.content_type,
+            "Content-Length": str(len(answer.body)),
+            REVISION_HEADER: str(self.server.desk.revision),
+        }
         for name, value in headers.items():
             self.send_header(name, value)
         if self.close_connection:
@@ -182,6 +195,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: a terminal is for the program that started the server."""
+
+
+def _offered(offered: dict[str, Any], path: str, values: dict[str, Any]) -> Any:
+    """What is asked for, if it is there and takes these values."""
+    if path not in offered:
+        raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing of that name")
+    _check_fields(offered[path], values)
+    return offered[path]
 
 
 def _check_fields(asked: Any, values: dict[str, Any]) -> None:

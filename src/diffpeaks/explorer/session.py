@@ -5,60 +5,53 @@ Pure Python: no page and no server. The model itself never changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer, is_number
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut, peak_scores
-from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.explorer.clustering import Cuts, Shown
-from diffpeaks.results.edits import Edit, Merge, Split
+from diffpeaks.explorer.numbers import Numbers
+from diffpeaks.explorer.states import POLICY, History, State
+from diffpeaks.results.edits import Edit, Gather, Merge, Split
 
-MOST_STEPS_BACK = 200
-POLICY = tuple(field.name for field in fields(NoisePolicy))
-
-
-@dataclass(frozen=True)
-class State:
-    """A cut, what is noise, and the edits that follow: all that decides the labels."""
-
-    cut: Cut
-    policy: NoisePolicy
-    edits: tuple[Edit, ...] = ()
-
-
-@dataclass
-class History:
-    """States that were left, to go back to and forth again."""
-
-    past: list[State] = field(default_factory=list)
-    future: list[State] = field(default_factory=list)
-
-    def leave(self, state: State) -> None:
-        self.past = [*self.past, state][-MOST_STEPS_BACK:]
-        self.future = []
+LONGEST_NAME = 80  # characters
 
 
 class Session:
     """The clustering now, how it came to be, and every way to change it.
 
     A change that is refused changes nothing. With `keep=False` it is shown only: while a line is dragged,
-    what lies between its ends is no step to go back to.
+    what lies between its ends is no step to go back to. Clusters go by their numbers, which stay theirs.
+
+    Attributes
+    ----------
+    now : Shown
+    revision : int
+        How many changes there were: whoever names it in a question knows the clusters that it is about.
+    result : list of int
+        The clusters that the last edit made, or undo and redo of one; empty after other changes.
+    notes : list of str
+        What is to be said of the last change.
     """
 
     def __init__(self, model: DensityPeaks) -> None:
         self.model = model
         self.cuts = Cuts(model)
-        self._history = History()
         self._kept = self._state = State(model.cut_, model._noise_policy())
+        self.now = self._kept_now = self.cuts.shown(self._state.cut, self._state.policy, ())
+        self._numbers = Numbers(self._state.partition, self.now)
+        self._history = History()
         self._score: NDArray[np.float64] | None = None
+        self.revision = 0
+        self.result: list[int] = []
         self.notes: list[str] = []
-        self.now = self.cuts.shown(self._state.cut, self._state.policy, ())
 
     @property
     def state(self) -> State:
@@ -118,21 +111,51 @@ class Session:
             self.notes.append(f"sample {densest}, the densest of all, was added to the peaks")
 
     def merge(self, clusters: Sequence[int]) -> None:
-        """Make one of these clusters, by their labels now."""
-        self._edit(Merge(tuple(self._peak(cluster) for cluster in _listed("clusters", clusters))))
+        """Make one of these clusters, by their numbers."""
+        asked = dict.fromkeys(_listed("clusters", clusters))
+        self._edit(Merge(tuple(self._peak(cluster) for cluster in asked)))
 
     def split(self, cluster: int) -> None:
-        """Take the most prominent hill out of a cluster, by its label now."""
+        """Take the most prominent hill out of a cluster, by its number."""
         self._edit(Split(self._peak(cluster)))
+
+    def gather(self, samples: Sequence[int]) -> None:
+        """Make a cluster of these samples, wherever they are now."""
+        self._edit(Gather(tuple(_listed("samples", samples))))
+        self.result = np.unique(self.labels[list(samples)]).tolist()
+
+    def rename(self, cluster: int, name: str) -> None:
+        """Call a cluster something; nothing takes its name away."""
+        self.now.label_of(cluster)
+        names = dict(self._state.names) | {cluster: _checked_name(name)}
+        kept = tuple(sorted((number, told) for number, told in names.items() if told))
+        self._change(replace(self._state, names=kept), may_drop=False)
+
+    def replay(
+        self, state: State, numbers: Mapping[int, int], names: Mapping[int, str], notes: Sequence[str] = ()
+    ) -> None:
+        """Take a state that was saved; clusters have numbers and names by samples in them."""
+        dropped: list[str] = []
+        try:
+            now, edits = self._with_edits(state, dropped)
+        except ValueError as error:
+            dropped = [f"the cut of the fit was taken: {error}"]
+            state = replace(state, cut=self.model.cut_)
+            now, edits = self._with_edits(state, dropped)
+        now = replace(now, numbers=self._numbers.of_samples(now, numbers))
+        clustered = [sample for sample in names if now.labels[sample] != NOISE]
+        named = {int(now.numbers[now.labels[sample]]): _checked_name(names[sample]) for sample in clustered}
+        self._numbers.keep(replace(state, edits=edits).partition, now)
+        self._change(replace(state, edits=edits, names=tuple(sorted(named.items()))))
+        self.notes = [*notes, *dropped]
 
     def return_to(self, what: str) -> None:
         """To the cut that is chosen from the data, or to that of the fit; edits are left behind."""
         cuts = {"automatic": lambda: self.automatic, "fit": lambda: self.model.cut_}
         if not isinstance(what, str) or what not in cuts:
             raise ValueError(f"{what!r} is unknown; use 'automatic' or 'fit'")
-        self._change(
-            State(cuts[what](), self._state.policy if what == "automatic" else self.model._noise_policy())
-        )
+        policy = self._state.policy if what == "automatic" else self.model._noise_policy()
+        self._change(State(cuts[what](), policy, names=self._state.names))
 
     def undo(self) -> None:
         self._go(self._history.past, self._history.future, "undo")
@@ -146,43 +169,81 @@ class Session:
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        return self.now.labels
+        """The number of the cluster of each sample."""
+        return self.now.numbered_labels
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names that were given to clusters that there are, by their numbers."""
+        present = set(self.now.numbers.tolist())
+        return {number: name for number, name in self._state.names if number in present}
+
+    @property
+    def model_now(self) -> DensityPeaks:
+        """The fit with the clusters that there are now, edits included."""
+        clustering = self.now.model._fitted()
+        return self.model._with(replace(clustering, labels=self.now.labels, peaks=self.now.peaks))
 
     def _peak(self, cluster: int) -> int:
-        return int(self.now.peaks[check_integer("cluster", cluster, 0, len(self.now.peaks) - 1)])
+        return int(self.now.peaks[self.now.label_of(cluster)])
 
     def _edit(self, edit: Edit) -> None:
+        before = self.labels
         self._change(replace(self._state, edits=(*self._state.edits, edit)), may_drop=False)
+        self.result = clusters_touched(before, self.labels)
 
     def _change(self, state: State, keep: bool = True, may_drop: bool = True) -> None:
-        """Take a state. Edits that mean nothing after another cut are dropped, and that is said."""
-        self.notes = []
-        now, edits = self._with_edits(state, may_drop)
-        self.now, self._state = now, replace(state, edits=edits)
+        """Take a state. Edits that no longer apply are dropped with a note."""
+        dropped: list[str] = []
+        now, edits = self._with_edits(state, dropped) if may_drop else (self._shown(state), state.edits)
+        self._take(replace(state, edits=edits), now)
+        self.notes = dropped
         if keep and self._state != self._kept:
             self._history.leave(self._kept)
-            self._kept = self._state
+            self._keep()
 
-    def _with_edits(self, state: State, may_drop: bool) -> tuple[Shown, tuple[Edit, ...]]:
-        if not may_drop:
-            return self.cuts.shown(state.cut, state.policy, state.edits), state.edits
+    def _take(self, state: State, now: Shown) -> None:
+        """Show a state; it is not yet one to go back to."""
+        self.now = replace(now, numbers=self._numbers.of(state.partition, now, self._kept_now))
+        self._state, self.notes, self.result = state, [], []
+        self.revision += 1
+
+    def _keep(self) -> None:
+        self._kept, self._kept_now = self._state, self.now
+        self._numbers.keep(self._state.partition, self.now)
+
+    def _shown(self, state: State) -> Shown:
+        return self.cuts.shown(state.cut, state.policy, state.edits)
+
+    def _with_edits(self, state: State, dropped: list[str]) -> tuple[Shown, tuple[Edit, ...]]:
+        """The clustering with those edits that apply; what is said of the others goes to `dropped`."""
         kept: tuple[Edit, ...] = ()
-        now = self.cuts.shown(state.cut, state.policy, ())
+        now = self._shown(replace(state, edits=()))
         for edit in state.edits:
             try:
-                now = self.cuts.shown(state.cut, state.policy, (*kept, edit))
+                now = self._shown(replace(state, edits=(*kept, edit)))
                 kept = (*kept, edit)
             except ValueError as error:
-                self.notes.append(f"dropped: {error}")
+                dropped.append(f"dropped: {error}")
         return now, kept
 
     def _go(self, source: list[State], target: list[State], word: str) -> None:
         if not source:
             raise ValueError(f"there is nothing to {word}")
-        target.append(self._kept)
-        self.notes = []
-        self._kept = self._state = source.pop()
-        self.now = self.cuts.shown(self._state.cut, self._state.policy, self._state.edits)
+        left, before = self._kept, self.labels
+        target.append(left)
+        state = source.pop()
+        self._take(state, self._shown(state))
+        self._keep()
+        if state.edits != left.edits and (state.cut, state.policy) == (left.cut, left.policy):
+            self.result = clusters_touched(before, self.labels)
+
+
+def clusters_touched(before: NDArray[np.int64], now: NDArray[np.int64]) -> list[int]:
+    """The clusters that samples went to, and those of the clusters that they left that are still there."""
+    moved = before != now
+    numbers = np.union1d(now[moved], np.intersect1d(before[moved], now))
+    return numbers[numbers != NOISE].tolist()
 
 
 def _bound(name: str, value: Any) -> float:
@@ -193,6 +254,15 @@ def _bound(name: str, value: Any) -> float:
     if np.isnan(number):
         raise ValueError(f"{name}={number} must be a number; None takes a rule away")
     return int(number) if name == "n_clusters" and number.is_integer() else number
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"a name must be text, got {name!r}")
+    told = " ".join(name.split())
+    if len(told) > LONGEST_NAME:
+        raise ValueError(f"the name has {len(told)} characters; give one of at most {LONGEST_NAME}")
+    return told
 
 
 def _listed(name: str, values: Any) -> Sequence[Any]:

@@ -18,6 +18,8 @@ from diffpeaks.forest.peaks import denser_neighbors
 MOST_DRAWN = 200_000  # samples
 MOST_LISTED = 50_000  # clusters; the largest
 MOST_HILLS = 1_500  # points of the prominence plot
+MOST_MARKED = 5_000  # selected samples that are drawn on top of all others
+MOST_CLUSTERS_TOLD = 6  # of a selection
 _DTYPES = {"f": np.dtype("<f4"), "i": np.dtype("<i4"), "u": np.dtype("<u4")}
 
 
@@ -117,29 +119,6 @@ class Scene:
             graph=self.in_graph[drawn].ravel(),
         )
 
-    def inside(self, polygon: ArrayLike) -> NDArray[np.int64]:
-        """All samples, drawn or not, in a polygon of the decision graph."""
-        corners = _corners(polygon)
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        near = np.flatnonzero(np.all((self.in_graph >= low) & (self.in_graph <= high), axis=1))
-        x, y = self.in_graph[near].astype(np.float64).T
-        is_inside = np.zeros(len(near), bool)
-        for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-            crosses = (y0 > y) != (y1 > y)  # the ray to the right of a sample crosses this side
-            with np.errstate(divide="ignore", invalid="ignore"):
-                is_inside ^= crosses & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
-        return near[is_inside]
-
-
-def _corners(polygon: ArrayLike) -> NDArray[np.float64]:
-    try:
-        corners = np.asarray(polygon, np.float64)
-    except (TypeError, ValueError):
-        corners = np.empty(0)
-    if corners.ndim != 2 or corners.shape[1] != 2:
-        raise ValueError("a lasso must be a list of corners, each of two numbers; draw around the peaks")
-    return corners
-
 
 def _range_of(delta: NDArray[np.float64]) -> tuple[float, float]:
     known = delta[np.isfinite(delta) & (delta > 0)]
@@ -147,7 +126,7 @@ def _range_of(delta: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def listed_clusters(sizes: NDArray[np.int64], most: int = MOST_LISTED) -> NDArray[np.int64]:
-    """The clusters that a list shows, in the order of their labels: all, or the largest."""
+    """The labels of the clusters that a list shows, in their order: all, or the largest."""
     if len(sizes) <= most:
         return np.arange(len(sizes))
     return np.sort(np.argsort(-sizes, kind="stable")[:most])
@@ -176,14 +155,32 @@ def packed_clustering(session: Session, scene: Scene, header: dict[str, Any]) ->
     prominence = forest.prominence[shown]
     return packed(
         header | {"n_listed": len(listed), "n_hills": len(hills)},
-        labels=now.labels[scene.drawn].astype(np.int32),
-        clusters=listed.astype(np.uint32),
+        labels=session.labels[scene.drawn].astype(np.int32),
+        clusters=now.numbers[listed].astype(np.uint32),
         peaks=peaks.astype(np.uint32),
         sizes=now.sizes[listed].astype(np.uint32),
         peaks_map=scene.on_map[peaks].ravel(),
         peaks_graph=scene.in_graph[peaks].ravel(),
         hill_places=places.astype(np.uint32),
         hill_tops=shown.astype(np.uint32),
-        hill_labels=now.labels[shown].astype(np.int32),
+        hill_labels=session.labels[shown].astype(np.int32),
         hill_prominence=np.where(np.isfinite(prominence), prominence, NO_POINT).astype(np.float32),
+    )
+
+
+def packed_selection(session: Session, scene: Scene, samples: NDArray[np.int64]) -> bytes:
+    """Samples that were selected, where the first of them are on the map, and which clusters they are in."""
+    numbers, count = np.unique(session.labels[samples], return_counts=True)
+    order = np.argsort(-count, kind="stable")[:MOST_CLUSTERS_TOLD]
+    told = {
+        "n_found": len(samples),
+        "n_clusters": int(np.count_nonzero(numbers >= 0)),
+        "clusters": list(zip(numbers[order].tolist(), count[order].tolist(), strict=True)),
+    }
+    marked = samples[:MOST_MARKED]
+    return packed(
+        told,
+        samples=samples.astype(np.uint32),
+        places=scene.on_map[marked].ravel(),
+        labels=session.labels[marked].astype(np.int32),
     )

@@ -10,22 +10,23 @@ from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import Captions
 from diffpeaks.cuts import RULES
-from diffpeaks.explorer.session import POLICY, Session
+from diffpeaks.explorer.session import Session
+from diffpeaks.explorer.states import POLICY
 from diffpeaks.explorer.views import Scene
 from diffpeaks.results.explanation import Explanation, Reason
-from diffpeaks.results.facts import counted
+from diffpeaks.results.facts import counted, cut_sentence
 
 _REASONS = {
-    Reason.PEAK: "the peak of its cluster",
-    Reason.LINKED: "denser neighbours lead to the peak",
-    Reason.ABSORBED: "denser neighbours lead to a lower hill, which is handed over a saddle",
-    Reason.HALO: "halo: less dense than the densest border sample of its cluster",
-    Reason.SMALL_CLUSTER: "its cluster is too small",
+    Reason.PEAK: "it is the peak of its cluster",
+    Reason.LINKED: "it climbs over denser neighbours to the peak",
+    Reason.ABSORBED: "it climbs to the top of a smaller hill, which this cluster absorbs over a saddle",
+    Reason.HALO: "it is in the halo: less dense than the densest border sample of its cluster",
+    Reason.SMALL_CLUSTER: "its cluster has fewer samples than the least size",
 }
 _HALO = {  # by what becomes of noise
-    "keep": "cores only, halo is noise",
-    "assign": "halo is noise, which is assigned",
-    "singletons": "halo is noise, each sample a cluster",
+    "keep": "the halo is noise",
+    "assign": "the halo joins the clusters beside it",
+    "singletons": "each sample of the halo is a cluster",
 }
 
 
@@ -34,6 +35,7 @@ def about_clustering(session: Session) -> dict[str, Any]:
     state, now = session.state, session.now
     n_samples, n_clusters = len(now.labels), len(now.peaks)
     return {
+        "revision": session.revision,
         "cut": {name: finite(getattr(state.cut, name)) for name in RULES},
         "policy": {name: getattr(state.policy, name) for name in POLICY},
         "n_clusters": n_clusters,
@@ -43,6 +45,7 @@ def about_clustering(session: Session) -> dict[str, Any]:
         "n_edits": len(state.edits),
         "is_automatic": state.cut == session.automatic,
         "is_of_fit": state.cut == session.model.cut_,
+        "fit_is_automatic": session.model.cut_ == session.automatic,
         "can": session.can,
         "notes": session.notes,
         "told": f"{counted(n_clusters, 'cluster')}, {_share(now.n_noise, n_samples)} noise",
@@ -51,29 +54,19 @@ def about_clustering(session: Session) -> dict[str, Any]:
 
 
 def _cut_in_words(session: Session) -> str:
+    """The cut, what is noise, and what was changed by hand, in one sentence."""
     state = session.state
     cut = state.cut
-    told = []
-    if cut.peaks is not None:
-        told.append(f"{counted(len(cut.peaks), 'peak')} chosen by hand")
-    if cut.n_clusters is not None:
-        told.append(f"the {cut.n_clusters:,} largest density x delta")
-    if np.isfinite(cut.max_link):
-        told.append(f"links shorter than {cut.max_link:.4g}")
-    if cut.min_prominence > 0:
-        told.append(f"hills that {'are apart by' if cut.flow_weight else 'rise'} {cut.min_prominence:.4g}")
-    rules = " and ".join(told) or "every hill"
-    if cut == session.automatic:
-        rules += " (chosen from the data)"
-    elif cut == session.model.cut_:
-        rules += " (as fitted)"
+    origin = ", chosen from the data" if cut == session.automatic else ""
+    n_peaks = None if cut.peaks is None else len(cut.peaks)
+    rules = cut_sentence(cut.n_clusters, cut.max_link, cut.min_prominence, n_peaks, origin)
     if state.policy.halo:
         rules += f"; {_HALO[state.policy.noise]}"
     if state.policy.min_cluster_size > 1:
-        rules += f"; at least {state.policy.min_cluster_size:,} samples"
+        rules += f"; clusters have at least {state.policy.min_cluster_size:,} samples"
     if state.edits:
-        rules += f"; {counted(len(state.edits), 'edit')} by hand"
-    return rules
+        rules += f"; then {counted(len(state.edits), 'change')} by hand"
+    return f"{rules[0].upper()}{rules[1:]}."
 
 
 class Shown(NamedTuple):
@@ -118,15 +111,21 @@ def about_sample(show: Shown, sample: int, n_neighbors: int) -> dict[str, Any]:
     }
 
 
+def about_samples(show: Shown, samples: list[int]) -> list[dict[str, Any]]:
+    """What a table and a hint say of samples."""
+    density = show.session.model.density_
+    return [show.sample(sample) | {"density": float(density[sample])} for sample in samples]
+
+
 def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict[str, Any]:
     """A page of the members of a cluster, densest first."""
     now = show.session.now
-    check_integer("cluster", cluster, 0, len(now.peaks) - 1)
-    members = np.flatnonzero(now.labels == cluster)
+    label = now.label_of(cluster)
+    check_integer("start", start, 0, int(now.sizes[label]) - 1)
+    members = np.flatnonzero(now.labels == label)
     members = members[np.argsort(now.model.forest_.rank[members])]
-    density = now.model.density_
-    page = members[max(0, start) :][:n_members].tolist()
-    peak = int(now.peaks[cluster])
+    page = members[start:][:n_members].tolist()
+    peak = int(now.peaks[label])
     return {
         "cluster": cluster,
         "size": len(members),
@@ -134,13 +133,13 @@ def about_cluster(show: Shown, cluster: int, start: int, n_members: int) -> dict
         "prominence": finite(now.model.forest_.prominence[peak]),
         "start": start,
         "members_a_page": n_members,
-        "members": [show.sample(member) | {"density": float(density[member])} for member in page],
+        "members": about_samples(show, page),
     }
 
 
 def _why(found: Explanation, session: Session) -> str:
     told = _REASONS[found.reason]
-    return f"{told}; edited by hand after that" if session.state.edits else told
+    return f"{told}; clusters were changed by hand after that" if session.state.edits else told
 
 
 def _meets(found: Explanation, show: Shown) -> str | None:

@@ -76,13 +76,15 @@ class Ids(NamedTuple):
 class Samples(NamedTuple):
     """The points of a file, the names of their columns where it has any, their ids, and what is beside them.
 
-    Of `beside` a value that is missing is None, NaN or an empty text.
+    Of `beside` a value that is missing is None, NaN or an empty text. `notes` are for whoever asked: what was
+    chosen among several, and what looks like a mistake.
     """
 
     X: Any
     columns: tuple[str, ...] | None = None
     ids: Ids | None = None
     beside: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
 
 
 def check_present(name: str) -> None:

@@ -28,6 +28,7 @@ def read(source: Source, wanted: Wanted) -> Samples:
                 f"has no matrix {key!r}; name one of {shown(list(h5.get('obsm', ())))} with --key"
             )
         obs = read_elem(h5["obs"])
+        others = list(h5.get("obsm", ()))
     if hasattr(X, "to_numpy"):  # obsm may hold tables
         X = X.to_numpy()
     for name in wanted.no_numbers:
@@ -36,7 +37,19 @@ def read(source: Source, wanted: Wanted) -> Samples:
         ids = Ids(str(obs.index.name or "obs_name"), obs.index.to_numpy(object))
     else:
         ids = Ids(wanted.id, np.asarray(obs[wanted.id]))
-    return Samples(X, None, ids, {name: np.asarray(obs[name]) for name in wanted.beside})
+    beside = {name: np.asarray(obs[name]) for name in wanted.beside}
+    return Samples(X, None, ids, beside, _note_of_choice(source, wanted, others))
+
+
+def _note_of_choice(source: Source, wanted: Wanted, others: list[str]) -> tuple[str, ...]:
+    """What is taken without being asked for, where there was a choice."""
+    if wanted.key is not None or not others:
+        return ()
+    better = "X_pca" if "X_pca" in others else others[0]
+    return (
+        f"{source.name!r}: the matrix X is taken; obsm has {shown(others)}, such as --key {better} for "
+        "coordinates that were reduced before",
+    )
 
 
 def column(source: Source, choice: Choice) -> NDArray[Any]:

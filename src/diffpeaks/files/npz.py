@@ -44,5 +44,7 @@ def _archive(source: Source) -> Iterator[Any]:
                 yield archive
         except BadFileError:
             raise
+        except MemoryError as error:
+            raise source.fault(f"claims an array that memory does not hold ({error})") from error
         except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise source.fault(f"holds no whole arrays of numbers ({error})") from error

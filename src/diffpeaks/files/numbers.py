@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from diffpeaks.files.contract import BadFileError, Samples, Source
 
 _BLOCK_VALUES = 1 << 20  # looked at together, so that a mapped file is never in memory as a whole
+_LEAST_COUNTED = 10  # rows: fewer may count by chance
 EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
 
 
@@ -69,3 +70,17 @@ def _first(X: Any, is_bad: Callable[[Any], Any]) -> tuple[int, int] | None:
 def _place(place: tuple[int, int], columns: tuple[str, ...] | None) -> str:
     row, column = place
     return f"row {row}, column {column if columns is None else repr(columns[column])}"
+
+
+def notes_on_counters(source: Source, X: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Columns that only count rows, which say nothing of samples; nobody chose them."""
+    n_samples = X.shape[0]
+    if columns is None or len(columns) < 2 or n_samples < _LEAST_COUNTED or sp.issparse(X):
+        return ()
+    steps = np.arange(n_samples)
+    return tuple(
+        f"{source.name!r}: the column {name!r} only counts rows, and is clustered like the others; name it "
+        "with --id, or name the columns of numbers with --columns"
+        for place, name in enumerate(columns)
+        if np.array_equal(X[:, place] - X[0, place], steps)
+    )

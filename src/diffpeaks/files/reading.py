@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diffpeaks.files.contract import STANDARD_INPUT, Choice, Format, Ids, Samples, Source, Wanted, shown
 from diffpeaks.files.formats import FORMATS, format_of
-from diffpeaks.files.numbers import as_floats, check_finite
+from diffpeaks.files.numbers import as_floats, check_finite, notes_on_counters
 
 
 def read_samples(
@@ -71,7 +71,8 @@ def _read(name: str, wanted: Wanted, format: Format, may_miss: bool) -> Samples:
     if samples.ids is not None and len(samples.ids.values) != X.shape[0]:
         raise source.fault(f"there are {len(samples.ids.values)} ids for {X.shape[0]} samples")
     check_finite(source, X, samples.columns, may_miss)
-    return samples._replace(X=X)
+    notes = () if wanted.columns else notes_on_counters(source, X, samples.columns)
+    return samples._replace(X=X, notes=(*samples.notes, *notes))
 
 
 def _stacked(names: Sequence[str], parts: list[Samples]) -> Samples:
@@ -81,13 +82,14 @@ def _stacked(names: Sequence[str], parts: list[Samples]) -> Samples:
     blocks = [part.X for part in parts]
     X = sp.vstack(blocks, "csr") if any(map(sp.issparse, blocks)) else np.concatenate(blocks)
     beside = {name: np.concatenate([part.beside[name] for part in parts]) for name in first.beside}
+    notes = tuple(note for part in parts for note in part.notes)
     ids = [part.ids for part in parts if part.ids is not None]
     if not ids:
-        return Samples(X, first.columns, None, beside)
+        return Samples(X, first.columns, None, beside, notes)
     if len(ids) < len(parts):
         raise ValueError(f"some of the files {list(names)} have ids and others have none; cluster them apart")
     of_all = Ids(ids[0].name, np.concatenate([found.values for found in ids]))
-    return Samples(X, first.columns, of_all, beside)
+    return Samples(X, first.columns, of_all, beside, notes)
 
 
 def _check_same_columns(first_name: str, first: Samples, name: str, part: Samples) -> None:

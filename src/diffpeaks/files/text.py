@@ -77,6 +77,11 @@ class _Table:
                 f"the first line holds numbers alone ({', '.join(first[:4])}, ...); say --header if they are "
                 "the names of columns, --no-header if they are values"
             )
+        if len(first) == 1 and ";" in first[0]:
+            raise source.fault(
+                f"the first line has no comma or tab but semicolons ({first[0][:40]!r}); write the table "
+                "with commas as .csv or with tabs as .tsv, and a point in decimal numbers"
+            )
         self.is_named = header is not False
         self.names = [cell.strip() for cell in first] if self.is_named else list(map(str, range(len(first))))
         self._first = [] if self.is_named else [first]

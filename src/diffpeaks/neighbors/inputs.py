@@ -108,8 +108,21 @@ def _graph_or_array(X: Any) -> Any:
     if isinstance(X, tuple):
         X = graph_from_tables(X)
     if not isinstance(X, NeighborGraph):
+        _check_no_lists(X)
         check_given(X)
     return X
+
+
+def _check_no_lists(X: Any) -> None:
+    """Refuse a table in which one column holds whole vectors, as that of embeddings does."""
+    for name in getattr(X, "columns", ()):
+        column = X[name]
+        first = column.iloc[0] if hasattr(column, "iloc") and len(column) else None
+        if isinstance(first, (list, tuple, np.ndarray)):
+            raise ValueError(
+                f"the column {name!r} holds {type(first).__name__}s, not numbers; give the vectors "
+                f"themselves: np.stack(X[{name!r}])"
+            )
 
 
 @stage("points")

@@ -29,8 +29,10 @@ class ClusterSizesDisplay(Display):
     sizes : array of shape (n_clusters,)
     n_noise : int
         Drawn as a bar of its own beside the others.
-    color_indices : array of shape (n_clusters,), optional
-        The colour of each cluster, as in `cluster_colors`.
+    color_indices : array, optional
+        The colour of each number, as in `cluster_colors`.
+    numbers : array of shape (n_clusters,), optional
+        What clusters are called and coloured by; 0, 1, ... by default.
 
     Attributes
     ----------
@@ -48,6 +50,7 @@ class ClusterSizesDisplay(Display):
     sizes: NDArray[Any]
     n_noise: int = 0
     color_indices: NDArray[np.int64] | None = None
+    numbers: NDArray[Any] | None = None
 
     @classmethod
     def from_estimator(
@@ -68,7 +71,8 @@ class ClusterSizesDisplay(Display):
         ax.set_title(counted(len(order), "cluster"))
 
     def _plot_bars(self, ax: Any, order: NDArray[np.int64]) -> None:
-        labels = np.append(order, [NOISE] if self.n_noise else []).astype(int)
+        numbers = order if self.numbers is None else np.asarray(self.numbers)[order]
+        labels = np.append(numbers, [NOISE] if self.n_noise else []).astype(int)
         heights = np.append(np.asarray(self.sizes)[order], [self.n_noise] if self.n_noise else [])
         ax.bar(np.arange(len(labels)), heights, color=cluster_colors(labels, self.color_indices), width=0.8)
         is_numbered = len(labels) <= _MOST_NUMBERED_BARS

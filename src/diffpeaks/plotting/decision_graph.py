@@ -34,8 +34,10 @@ class DecisionGraphDisplay(Display):
     density, delta : arrays of shape (n_samples,)
     peak_indices : array, optional
         Samples to colour as peaks, in the order of their labels.
-    color_indices : array of shape (n_clusters,), optional
-        The colour of each cluster, as in `cluster_colors`.
+    color_indices : array, optional
+        The colour of each number, as in `cluster_colors`.
+    numbers : array, optional
+        What the clusters of these peaks are called, and so coloured by; 0, 1, ... by default.
 
     Attributes
     ----------
@@ -54,6 +56,7 @@ class DecisionGraphDisplay(Display):
     delta: NDArray[Any]
     peak_indices: NDArray[Any] = field(default_factory=lambda: np.empty(0, int))
     color_indices: NDArray[np.int64] | None = None
+    numbers: NDArray[Any] | None = None
 
     @classmethod
     def from_estimator(cls, estimator: DensityPeaks, *, ax: Any = None) -> Self:
@@ -69,7 +72,8 @@ class DecisionGraphDisplay(Display):
         others[self.peak_indices] = False
         log_axes(ax)
         scatter(ax, x[others], y[others], color=NOISE_COLOR)
-        colors = cluster_colors(np.arange(len(self.peak_indices)), self.color_indices)
+        numbers = np.arange(len(self.peak_indices)) if self.numbers is None else self.numbers
+        colors = cluster_colors(numbers, self.color_indices)
         mark_peaks(ax, x[self.peak_indices], y[self.peak_indices], c=colors)
         ax.set(xlabel="density", ylabel="distance to a denser sample")
         ax.set_title(f"{counted(len(self.peak_indices), 'peak')} among {counted(len(x), 'sample')}")

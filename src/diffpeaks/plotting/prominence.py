@@ -70,16 +70,18 @@ class ProminenceDisplay(Display):
         *,
         max_link: float | None = None,
         color_indices: NDArray[np.int64] | None = None,
+        numbers: NDArray[Any] | None = None,
         ax: Any = None,
     ) -> Self:
         """The hills of a fitted `DensityPeaks`, drawn; peaks have the colours of their clusters.
 
         Links of length `max_link` or longer are dropped first; by default it is that of the fit, infinity
-        drops none. A fit with `n_clusters` has no band, and its peaks may be no tops of hills.
+        drops none. A fit with `n_clusters` has no band, and its peaks may be no tops of hills. `numbers` are
+        what clusters are called, and so coloured by; 0, 1, ... by default.
         """
         hierarchy = fitted_hierarchy(estimator, max_link, cls)
         label = np.full(len(estimator.density_), NOISE)
-        label[estimator.peak_indices_] = np.arange(estimator.n_clusters_)
+        label[estimator.peak_indices_] = np.arange(estimator.n_clusters_) if numbers is None else numbers
         hills, density = hierarchy.hills, estimator.density_
         saddle_density = np.zeros(len(density))
         absorbed = hierarchy.merges.absorbed

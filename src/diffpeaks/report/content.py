@@ -13,10 +13,13 @@ from diffpeaks._base.constants import NOISE
 from diffpeaks._base.palette import css_color
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
+from diffpeaks.characteristics import Trait
+from diffpeaks.report.named_clusters import NamedClusters
 from diffpeaks.report.thumbnails import thumbnail
-from diffpeaks.results.members import Members
+from diffpeaks.results.members import Doubt, Members
 
-MOST_ROWS = 1000  # of the table of clusters that are not shown in full
+MOST_ROWS = 4000  # of the table of clusters that are not shown in full
+LEAST_INDEXED, MOST_INDEXED = 7, 600  # clusters of which the page begins with a list
 _LONGEST_TEXT = 320  # characters
 
 
@@ -35,9 +38,12 @@ class Member:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster, or noise, with those of its members that are shown."""
+    """A cluster, by its number, or noise, with those of its members that are shown."""
 
     label: int
+    name: str
+    words: list[str]
+    traits: list[Trait]
     color: str
     size: int
     share: float
@@ -46,6 +52,16 @@ class Cluster:
     certainty: float
     central: list[Member]
     doubtful: list[Member] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cluster in the list of all."""
+
+    label: int
+    color: str
+    name: str
+    size: int
 
 
 @dataclass(frozen=True)
@@ -62,9 +78,9 @@ class Content:
 
     Parameters
     ----------
-    model, members, captions : the fit, who is in its clusters, and what is known of samples
-    color_indices : array of shape (n_clusters,), or None
-        The colour of each cluster; None for that of its number.
+    named, members, captions : what clusters are called, who is in them, and what is known of samples
+    color_indices : array
+        The colour of each number.
     n_clusters : int
         How many clusters are shown in full, the largest.
     n_members : int
@@ -73,21 +89,33 @@ class Content:
 
     def __init__(
         self,
-        model: DensityPeaks,
+        named: NamedClusters,
         members: Members,
         captions: Captions,
-        color_indices: NDArray[np.int64] | None,
+        color_indices: NDArray[np.int64],
         n_clusters: int,
         n_members: int,
     ) -> None:
-        self._members, self._captions, self._color_indices = members, captions, color_indices
+        self._named, self._members, self._captions = named, members, captions
+        self._color_indices, model = color_indices, named.model
         self._prominence = model.forest_.prominence[model.peak_indices_]
         self._n_members = n_members
         order = members.largest_first()
         self._in_full = order[:n_clusters]
         self._in_table = order[n_clusters : n_clusters + MOST_ROWS]
-        self._on_page = {*self._in_full.tolist(), *self._in_table.tolist()}
+        self._on_page = set(named.numbers[order[: n_clusters + MOST_ROWS]].tolist())
         self._left_out = order[n_clusters + MOST_ROWS :]
+
+    def index(self) -> list[Entry]:
+        """Every cluster of the page, by its number; nothing where one look finds them all, or none does."""
+        shown = np.concatenate([self._in_full, self._in_table])
+        if not LEAST_INDEXED <= len(shown) <= MOST_INDEXED:
+            return []
+        named = self._named
+        return [
+            Entry(number, css_color(number), named.names[label], int(self._members.sizes[label]))
+            for number, label in sorted(zip(named.numbers[shown].tolist(), shown.tolist(), strict=True))
+        ]
 
     def clusters(self) -> Iterator[Cluster]:
         """Those that are shown in full, largest first."""
@@ -116,24 +144,30 @@ class Content:
         members = self._members
         size = members.n_noise if label == NOISE else int(members.sizes[label])
         doubts = members.doubtful(label, n_doubtful) if n_doubtful else []
+        named, is_noise = self._named, label == NOISE
+        number = NOISE if is_noise else int(named.numbers[label])
         return Cluster(
-            label=label,
-            color=css_color(label, self._color_indices),
+            label=number,
+            name="" if is_noise else named.names[label],
+            words=[] if is_noise else named.words[label],
+            traits=[] if is_noise else named.traits[label],
+            color=css_color(number, self._color_indices),
             size=size,
             share=size / self._captions.n_samples,
             share_of_largest=size / max(size, int(members.sizes.max(initial=1))),
             prominence=0.0 if label == NOISE else float(self._prominence[label]),
             certainty=members.mean_probability(label),
             central=[self._member(sample) for sample in members.central(label, n_central).tolist()],
-            doubtful=[
-                self._member(
-                    doubt.sample,
-                    probability=doubt.probability,
-                    next_label=doubt.next_label,
-                    next_color=css_color(doubt.next_label, self._color_indices),
-                )
-                for doubt in doubts
-            ],
+            doubtful=[self._doubtful_member(doubt) for doubt in doubts],
+        )
+
+    def _doubtful_member(self, doubt: Doubt) -> Member:
+        number = int(self._named.numbers[doubt.next_label])
+        return self._member(
+            doubt.sample,
+            probability=doubt.probability,
+            next_label=number,
+            next_color=css_color(number, self._color_indices),
         )
 
     def _member(self, sample: int, **doubt: Any) -> Member:

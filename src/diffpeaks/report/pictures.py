@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks._base.constants import NOISE
 from diffpeaks.neighbors import GivenGraph
 from diffpeaks.plotting import ClusterSizesDisplay, DecisionGraphDisplay, DensityDisplay, ProminenceDisplay
 from diffpeaks.plotting._style import draw_numbers
+from diffpeaks.report.named_clusters import NamedClusters
 from diffpeaks.results.members import Members
 
 _INK = "#010203"  # stands for the colour of the page's text, and is replaced by it
@@ -36,47 +37,57 @@ _STYLE: dict[Any, Any] = {
 
 
 def pictures_of(
-    model: DensityPeaks,
+    named: NamedClusters,
     members: Members,
     coordinates: NDArray[Any] | None,
     axis_names: tuple[str, str],
-    color_indices: NDArray[np.int64] | None,
+    color_indices: NDArray[np.int64],
 ) -> dict[str, str]:
     """The SVG of each picture by its name; without coordinates there is no map."""
-    colors: dict[str, Any] = {"color_indices": color_indices}
+    called: dict[str, Any] = {"numbers": named.numbers, "color_indices": color_indices}
+    sizes = ClusterSizesDisplay(members.sizes, members.n_noise, **called)
     pictures = {
-        "sizes": _svg(lambda ax: ClusterSizesDisplay.from_estimator(model, **colors, ax=ax), _SIDE_SIZE),
-        "decision": _svg(lambda ax: _draw_decision(model, colors, ax), _SIDE_SIZE),
-        "prominences": _svg(lambda ax: ProminenceDisplay.from_estimator(model, **colors, ax=ax), _SIDE_SIZE),
+        "sizes": _svg(lambda ax: sizes.plot(ax=ax), _SIDE_SIZE),
+        "decision": _svg(lambda ax: _draw_decision(named, called, ax), _SIDE_SIZE),
+        "prominences": _svg(
+            lambda ax: ProminenceDisplay.from_estimator(named.model, **called, ax=ax), _SIDE_SIZE
+        ),
     }
     if coordinates is not None:
 
         def draw(ax: Any) -> None:
-            _draw_map(model, members, coordinates, colors, ax)
+            _draw_map(named, members, coordinates, color_indices, ax)
             ax.set(xlabel=axis_names[0], ylabel=axis_names[1])
 
         pictures["map"] = _svg(draw, _MAP_SIZE)
     return pictures
 
 
-def _draw_decision(model: DensityPeaks, colors: dict[str, Any], ax: Any) -> None:
+def _draw_decision(named: NamedClusters, called: dict[str, Any], ax: Any) -> None:
     """A graph does not know how far the next denser sample of a hilltop is; it is drawn at the top."""
+    model = named.model
     on_graph = isinstance(model._landscape.points, GivenGraph)
     delta = model.forest_.delta if on_graph else model.decision_graph()[1]
-    DecisionGraphDisplay(model.density_, delta, model.peak_indices_, **colors).plot(ax=ax)
+    DecisionGraphDisplay(model.density_, delta, model.peak_indices_, **called).plot(ax=ax)
 
 
 def _draw_map(
-    model: DensityPeaks, members: Members, coordinates: NDArray[Any], colors: dict[str, Any], ax: Any
+    named: NamedClusters,
+    members: Members,
+    coordinates: NDArray[Any],
+    color_indices: NDArray[np.int64],
+    ax: Any,
 ) -> None:
     """Clusters in their colours, the largest with their numbers at their densest samples."""
+    model, labels = named.model, np.append(named.numbers, NOISE)[named.model.labels_]
     seen = uncovered(coordinates, model.density_)
-    DensityDisplay(coordinates[seen], model.density_[seen], model.labels_[seen], **colors).plot(ax=ax)
+    shown = coordinates[seen], model.density_[seen], labels[seen]
+    DensityDisplay(*shown, color_indices=color_indices).plot(ax=ax)
     ax.set(xticks=[], yticks=[], title="")
     ax.spines[:].set_visible(False)
     largest = members.largest_first()[:MAP_NUMBERS]
     densest = [members.central(label, 1)[0] for label in largest]
-    draw_numbers(ax, coordinates[densest], largest, **colors)
+    draw_numbers(ax, coordinates[densest], named.numbers[largest], color_indices)
 
 
 def uncovered(coordinates: NDArray[Any], density: NDArray[Any]) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks import maps
+from diffpeaks._base.constants import NOISE
 from diffpeaks._base.files import replacing
 from diffpeaks._base.palette import N_COLORS
 from diffpeaks._base.validation import check_integer
@@ -23,11 +24,12 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.progress import stage
 from diffpeaks.report.content import Content, key_figures
+from diffpeaks.report.named_clusters import NamedClusters
 from diffpeaks.report.pictures import MAP_NUMBERS, pictures_of
 from diffpeaks.results.facts import counted, cut_told, facts_of, neighbors_told, recall_told, smoothing_told
 from diffpeaks.results.members import members_of
 
-N_CLUSTERS, N_MEMBERS = 50, 6
+N_CLUSTERS, N_MEMBERS = 150, 6
 _NEEDED = ("jinja2", "matplotlib", "PIL")
 _VERSIONS = ("diffpeaks", "numpy", "scipy", "scikit-learn")
 
@@ -42,6 +44,7 @@ def write_report(
     title: str = "Clusters",
     n_clusters: int = N_CLUSTERS,
     n_members: int = N_MEMBERS,
+    session: str | os.PathLike[str] | None = None,
     data: str | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> None:
@@ -60,6 +63,8 @@ def write_report(
         How many clusters are shown in full, the largest; others are rows of a table.
     n_members : int
         How many of the most central members, and of the most doubtful ones, are shown of a cluster.
+    session : path, optional
+        A session that was saved in the explorer: the page is of its clusters, with their numbers and names.
     data : where the samples came from, for the page to say
     seconds : what the parts of the run took, by their names
 
@@ -83,14 +88,19 @@ def write_report(
         axis_names = axis_names or maps.axis_names(model, coordinates)
         coordinates = maps.map_coordinates(model, coordinates)
     with stage("page"):
+        named = NamedClusters.of(model, captions, session)
+        model = named.model
         members = members_of(model)
-        colors = None if coordinates is None else maps.color_indices(coordinates, model.labels_)
+        # clusters of a session have the colours of their numbers, as in the explorer
+        colors = np.arange(named.numbers.max(initial=NOISE) + 1)
+        if coordinates is not None and session is None:
+            colors = maps.color_indices(coordinates, model.labels_)
         page = _template().render(
             title=title,
             figures=key_figures(model, members),
             facts=_facts(model, data, seconds or {}),
-            pictures=pictures_of(model, members, coordinates, axis_names or ("", ""), colors),
-            content=Content(model, members, captions, colors, n_clusters, n_members),
+            pictures=pictures_of(named, members, coordinates, axis_names or ("", ""), colors),
+            content=Content(named, members, captions, colors, n_clusters, n_members),
             has_pictures=captions.pictures is not None,
             has_text=captions.text is not None,
             has_metadata=bool(captions.metadata),

@@ -1,4 +1,4 @@
-"""Clusters changed by hand: merged, or split where the density has its next hill.
+"""Clusters changed by hand: merged, split where the density has its next hill, or made of chosen samples.
 
 An edit names clusters by samples in them, so that it means the same however clusters are numbered.
 """
@@ -61,7 +61,23 @@ class Split:
         return split
 
 
-Edit = Merge | Split
+@dataclass(frozen=True)
+class Gather:
+    """These samples leave their clusters, or noise, and become a cluster of their own."""
+
+    samples: Sequence[int]
+
+    def applied(self, model: Any, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not len(self.samples):
+            raise ValueError("Gather names no samples; name at least one")
+        for sample in (min(self.samples), max(self.samples)):
+            check_integer("sample", sample, 0, len(labels) - 1)
+        gathered = labels.copy()
+        gathered[list(self.samples)] = labels.max(initial=NOISE) + 1
+        return gathered
+
+
+Edit = Merge | Split | Gather
 
 
 def edited(model: Any, labels: ArrayLike, edits: Iterable[Edit]) -> NDArray[np.int64]:
@@ -74,16 +90,18 @@ def edited(model: Any, labels: ArrayLike, edits: Iterable[Edit]) -> NDArray[np.i
     model : fitted DensityPeaks
     labels : array of shape (n_samples,)
         A clustering of its samples, such as `model.labels_` or what `model.recut` returns.
-    edits : iterable of Merge and Split
+    edits : iterable of Merge, Split and Gather
 
     Examples
     --------
-    >>> from diffpeaks import DensityPeaks, Merge, Split, edited
+    >>> from diffpeaks import DensityPeaks, Gather, Merge, Split, edited
     >>> model = DensityPeaks(max_link=1.5, n_neighbors=2).fit([[0.0], [1.0], [5.0], [6.0], [10.0]])
     >>> edited(model, model.labels_, [Merge((0, 2))]).tolist()
     [0, 0, 0, 0, 1]
     >>> edited(model, model.labels_, [Merge((0, 2)), Split(0)]).tolist() == model.labels_.tolist()
     True
+    >>> edited(model, model.labels_, [Gather((1, 4))]).tolist()
+    [1, 2, 0, 0, 2]
     """
     check_is_fitted(model, "forest_")
     labels = np.asarray(labels, np.int64)

@@ -120,7 +120,10 @@ def explanation(
 
 
 def path_to_peak(sample: int, forest: PeakForest, clusters: Clusters) -> tuple[list[int], tuple[int, ...]]:
-    """The samples from one to its peak as labels follow them, and the saddles among them."""
+    """The samples from one to its peak as labels follow them, and the saddles among them.
+
+    No sample comes twice: where the way leads back over one, what lies between is left out.
+    """
     peak = clusters.peaks[clusters.labels[sample]]
     path, saddles = [sample], []
     while path[-1] != peak:
@@ -131,7 +134,23 @@ def path_to_peak(sample: int, forest: PeakForest, clusters: Clusters) -> tuple[l
         saddles.append(int(forest.saddle[here]))
         over = [here, saddles[-1], int(forest.crossing[here])]
         path += [after for before, after in pairwise(over) if after != before]
-    return path, tuple(saddles)
+    path = without_loops(path)
+    return path, tuple(dict.fromkeys(saddle for saddle in saddles if saddle in set(path)))
+
+
+def without_loops(path: list[int]) -> list[int]:
+    """A path without the parts that lead back to where it was before.
+
+    >>> from diffpeaks.results.explanation import without_loops
+    >>> without_loops([5, 1, 2, 1, 3])
+    [5, 1, 3]
+    """
+    last = {sample: place for place, sample in enumerate(path)}
+    found, place = [], 0
+    while place < len(path):
+        found.append(path[place])
+        place = last[path[place]] + 1
+    return found
 
 
 def _reason(sample: int, before: Clusters, noise: Noise, over_saddles: bool) -> Reason:

@@ -60,8 +60,8 @@ def smoothing_told(facts: dict[str, Any]) -> str:
     found = facts["smoothing"]
     if found is None:
         return "none, samples are where they were given"
-    kept = f"samples keep {found['kept']:.0%} of their place, in about {found['dimension']:.3g} dimensions"
-    return f"{kept}; lengths are those of the moved samples"
+    moved = f"each sample moved {1 - found['kept']:.0%} of the way towards the mean of its neighbours"
+    return f"{moved} (intrinsic dimension {found['dimension']:.3g})"
 
 
 def recall_told(facts: dict[str, Any]) -> str:
@@ -74,9 +74,40 @@ def recall_told(facts: dict[str, Any]) -> str:
 
 def cut_told(facts: dict[str, Any]) -> str:
     cut = facts["cut"]
-    bounds = {name: value for name, value in cut.items() if name != "automatic" and value}
-    told = ", ".join(f"{name} {value:.4g}" for name, value in bounds.items()) or "none"
-    return f"{told} (chosen from the data)" if cut["automatic"] else told
+    bounds = {name: cut[name] for name in ("n_clusters", "max_link", "min_prominence")}
+    return cut_sentence(**bounds, origin=", chosen from the data" if cut["automatic"] else "")
+
+
+def cut_sentence(
+    n_clusters: int | None = None,
+    max_link: float | None = None,
+    min_prominence: float | None = None,
+    n_peaks: int | None = None,
+    origin: str = "",
+) -> str:
+    """What a cut does, in one plain sentence; `origin` says where its bounds come from.
+
+    >>> from diffpeaks.results.facts import cut_sentence
+    >>> cut_sentence(min_prominence=0.85, origin=", chosen from the data")
+    'each hill with a prominence of at least 0.85, chosen from the data, is a cluster'
+    >>> cut_sentence(n_clusters=20, max_link=1.5)
+    'the 20 samples with the largest density x delta are the peaks; links of 1.5 or longer are dropped'
+    """
+    if n_peaks is not None:
+        return f"{counted(n_peaks, 'peak')} chosen by hand, each with its cluster"
+    of_hills = f" of prominence {min_prominence:.4g} or more" if min_prominence else ""
+    if n_clusters is not None:
+        are = "is the peak" if n_clusters == 1 else "are the peaks"
+        told = f"the {counted(n_clusters, 'sample')} with the largest density x delta{of_hills} {are}"
+    elif not min_prominence:
+        told = f"each hill is a cluster{origin}"
+    elif min_prominence == float("inf"):
+        told = "each hill that meets no denser one is a cluster"
+    else:
+        bound = f"a prominence of at least {min_prominence:.4g}{origin}{',' if origin else ''}"
+        told = f"each hill with {bound} is a cluster"
+    is_bound = max_link is not None and max_link != float("inf")
+    return f"{told}; links of {max_link:.4g} or longer are dropped" if is_bound else told
 
 
 def counted(number: int, thing: str) -> str:

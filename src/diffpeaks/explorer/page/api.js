@@ -3,7 +3,20 @@
 const HEADERS = { "X-Diffpeaks-Token": location.hash.slice(1) };
 const ARRAYS = { f: Float32Array, i: Int32Array, u: Uint32Array };
 
+const REVISION = "X-Diffpeaks-Revision";
+const CONFLICT = 409;
+
 export class Refusal extends Error {}
+
+// A change was refused because it was about a state that is no more.
+export class Stale extends Refusal {}
+
+// Who is told the revision of the clusters with every answer.
+let tellRevision = () => {};
+
+export function onRevision(listener) {
+  tellRevision = listener;
+}
 
 async function asked(path, options = {}) {
   let response;
@@ -12,7 +25,8 @@ async function asked(path, options = {}) {
   } catch {
     throw new Refusal("The server does not answer; the program that opened this page has ended.");
   }
-  if (!response.ok) throw new Refusal((await response.json()).error);
+  if (!response.ok) throw new (response.status === CONFLICT ? Stale : Refusal)((await response.json()).error);
+  tellRevision(Number(response.headers.get(REVISION) ?? 0));
   return response;
 }
 
@@ -29,14 +43,25 @@ export async function readBlob(path, values = {}) {
   return (await asked(addressOf(path, values))).blob();
 }
 
-export async function readPacket(path) {
-  return unpacked(await (await asked(path)).arrayBuffer());
+export async function readPacket(path, values = {}) {
+  return unpacked(await (await asked(addressOf(path, values))).arrayBuffer());
 }
 
-export async function change(name, values = {}) {
-  const headers = { "Content-Type": "application/json" };
-  const response = await asked(`/api/${name}`, { method: "POST", headers, body: JSON.stringify(values) });
-  return unpacked(await response.arrayBuffer());
+function posted(name, values, headers = {}) {
+  const json = { "Content-Type": "application/json", ...headers };
+  return asked(`/api/${name}`, { method: "POST", headers: json, body: JSON.stringify(values) });
+}
+
+// A question that is too long for an address: a packet, or a file.
+export async function question(name, values) {
+  const response = await posted(name, values);
+  const isPacket = response.headers.get("Content-Type") === "application/octet-stream"; // all else is a file
+  return isPacket ? unpacked(await response.arrayBuffer()) : response.blob();
+}
+
+// A change of the clusters as they were at a revision.
+export async function change(name, values, revision) {
+  return unpacked(await (await posted(name, values, { [REVISION]: revision })).arrayBuffer());
 }
 
 // JSON and the arrays behind it, as one object; see views.packed.
@@ -51,10 +76,23 @@ export function unpacked(buffer) {
   return found;
 }
 
+// Let the browser keep bytes as a file.
+export function save(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 // One piece of work at a time. Of those that only show something the newest waits alone; others all wait.
 export class Turns {
   #busy = false;
   #waiting = [];
+
+  get isBusy() {
+    return this.#busy;
+  }
 
   async take(work, passing = false) {
     this.#waiting = this.#waiting.filter((other) => !other.passing);

@@ -1,5 +1,8 @@
 // The list of clusters. Only rows in view exist, as there may be many thousands.
 
+import { count, dot, span } from "./elements.js";
+import { picture } from "./pictures.js";
+
 const ROW = 30; // pixels, as in style.css
 const SPARE = 6; // rows beyond the view
 
@@ -35,6 +38,11 @@ export class ClusterList {
     this.#show();
   }
 
+  sortBy(order) {
+    this.sorting.value = order;
+    this.recolour();
+  }
+
   // Bring a cluster into view.
   reveal(label) {
     const row = this.#order.findIndex((place) => this.#app.clustering.clusters[place] === label);
@@ -64,26 +72,30 @@ export class ClusterList {
   }
 
   #row(row) {
-    const { clustering, colours, chosen } = this.#app;
+    const { clustering, colours, names, scene } = this.#app;
     const place = this.#order[row];
     const label = clustering.clusters[place];
     const element = document.createElement("div");
     element.id = `cluster-row-${row}`;
     element.className = "row";
     element.setAttribute("role", "option");
-    element.setAttribute("aria-selected", String(chosen.has(label)));
+    element.setAttribute("aria-selected", String(this.#app.choice.clusters.has(label)));
     element.setAttribute("aria-posinset", String(row + 1));
     element.setAttribute("aria-setsize", String(this.#order.length));
     element.classList.toggle("cursor", row === this.#cursor);
     element.dataset.row = row;
+    element.dataset.cluster = label;
     element.style.top = `${ROW * row}px`;
-    const dot = part("dot", "");
-    dot.style.background = colours.css(label);
-    const bar = part("share", "");
-    const filled = bar.appendChild(part("filled", ""));
+    const bar = span("share", "");
+    const filled = bar.appendChild(span("filled", ""));
     filled.style.width = `${(100 * clustering.sizes[place]) / this.#largest}%`;
     filled.style.background = colours.css(label);
-    element.append(dot, part("label", String(label)), bar, part("size", clustering.sizes[place].toLocaleString("en")));
+    const name = span(names.isGiven(label) ? "name given" : "name quiet", names.of(label));
+    name.title = names.of(label);
+    const size = span("size", count(clustering.sizes[place]));
+    element.append(dot(colours.css(label)), span("label", String(label)));
+    if (scene.has_pictures) element.append(picture(clustering.peaks[place], "thumbnail"));
+    element.append(name, bar, size);
     return element;
   }
 
@@ -100,11 +112,11 @@ export class ClusterList {
       const [low, high] = [Math.min(row, this.#anchor), Math.max(row, this.#anchor)];
       const labels = [];
       for (let place = low; place <= high; place += 1) labels.push(this.#labelAt(place));
-      this.#app.chooseAll(labels);
+      this.#app.choice.chooseAll(labels);
       return;
     }
     this.#anchor = row;
-    this.#app.choose(this.#labelAt(row), more);
+    this.#app.choice.choose(this.#labelAt(row), more);
   }
 
   #key(event) {
@@ -128,11 +140,4 @@ export class ClusterList {
     if (ROW * row < scrollTop) this.#element.scrollTop = ROW * row;
     else if (ROW * (row + 1) > scrollTop + clientHeight) this.#element.scrollTop = ROW * (row + 1) - clientHeight;
   }
-}
-
-function part(name, text) {
-  const element = document.createElement("span");
-  element.className = name;
-  element.textContent = text;
-  return element;
 }

@@ -102,6 +102,8 @@ export class Controls {
       else input.value = value;
     }
     document.getElementById("automatic").setAttribute("aria-pressed", String(clustering.is_automatic));
-    document.getElementById("as-fitted").setAttribute("aria-pressed", String(clustering.is_of_fit));
+    const asFitted = document.getElementById("as-fitted");
+    asFitted.setAttribute("aria-pressed", String(clustering.is_of_fit));
+    asFitted.hidden = clustering.fit_is_automatic; // one button for one cut
   }
 }

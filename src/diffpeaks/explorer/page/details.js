@@ -1,14 +1,16 @@
 // What is known of the sample or the cluster that was chosen. All text is set as text, never as markup.
 
-import { readBlob, readJson } from "./api.js";
+import { readJson } from "./api.js";
 import { shortNumber } from "./axes.js";
+import { button, count, element, factsTable, heading, marked, paragraph, row, samplesTold, span, subheading } from "./elements.js";
+import { GLOSSARY, firstWords } from "./glossary.js";
+import { picture } from "./pictures.js";
 
 const PATH_SHOWN = 14; // samples of a long path
 
 export class Details {
   #app;
   #element;
-  #pictures = [];
 
   constructor(element, app) {
     this.#app = app;
@@ -19,10 +21,9 @@ export class Details {
     const { scene } = this.#app;
     const thinned = scene && scene.n_drawn < scene.n_samples;
     this.#fill([
-      paragraph("Click a sample to see why it is in its cluster, or a cluster to see its members."),
-      paragraph(
-        "Drag the dashed lines to move the cut. Hold Shift in the decision graph and draw around the peaks to choose them by hand.",
-      ),
+      paragraph("Click a sample to see why it is in its cluster, or a cluster to see its members and to name it."),
+      paragraph("Find samples by words, or draw around them on the map. Drag the dashed lines to move the cut."),
+      factsTable(firstWords()),
       ...(thinned ? [paragraph("Clusters, sizes and exports are of all samples; only the drawing is thinned.")] : []),
     ]);
   }
@@ -32,16 +33,15 @@ export class Details {
   }
 
   showSample(about) {
-    const where = about.label < 0 ? "noise" : `cluster ${about.label}`;
     const facts = [
-      ["density", shortNumber(about.density)],
-      ["delta", about.delta === null ? "∞, no denser neighbour" : shortNumber(about.delta)],
-      ["peak", this.#sampleButton(about.path[about.path.length - 1])],
-      ["its prominence", about.prominence === null ? "∞" : shortNumber(about.prominence)],
-      ["its hill meets", about.meets ?? "no denser hill"],
+      ["density", shortNumber(about.density), GLOSSARY.density],
+      ["delta", about.delta === null ? "∞, no denser neighbour" : shortNumber(about.delta), GLOSSARY.delta],
+      ["peak", this.#sampleButton(about.path[about.path.length - 1]), GLOSSARY.peak],
+      ["its prominence", about.prominence === null ? "∞" : shortNumber(about.prominence), GLOSSARY.prominence],
+      ["its hill meets", about.meets ?? "no denser hill", GLOSSARY.saddle],
     ];
     this.#fill([
-      heading(this.#app.colours.css(about.label), `${about.caption.name} — ${where}`),
+      heading(this.#app.colours.css(about.label), `${about.caption.name} — ${this.#app.names.full(about.label)}`),
       ...this.#caption(about),
       paragraph(`Why: ${about.reason}.`),
       factsTable(facts),
@@ -60,14 +60,16 @@ export class Details {
     const last = about.start + about.members.length;
     const shown =
       about.members.length < about.size
-        ? `${about.start + 1}–${last} of ${about.size.toLocaleString("en")}`
-        : `all ${about.size.toLocaleString("en")}`;
+        ? `${about.start + 1}–${last} of ${count(about.size)}`
+        : `all ${count(about.size)}`;
     this.#fill([
       heading(this.#app.colours.css(about.cluster), `Cluster ${about.cluster}`),
+      this.#nameField(about),
+      ...characterOf(about),
       factsTable([
-        ["samples", about.size.toLocaleString("en")],
-        ["peak", this.#sampleButton(about.peak)],
-        ["prominence", about.prominence === null ? "∞" : shortNumber(about.prominence)],
+        ["samples", count(about.size)],
+        ["peak", this.#sampleButton(about.peak), GLOSSARY.peak],
+        ["prominence", about.prominence === null ? "∞" : shortNumber(about.prominence), GLOSSARY.prominence],
       ]),
       subheading(`Members, densest first: ${shown}`),
       this.#samples(about.members, (one) => shortNumber(one.density)),
@@ -75,26 +77,39 @@ export class Details {
     ]);
   }
 
-  showSeveral(labels, sizes) {
-    const total = sizes.reduce((sum, size) => sum + size, 0);
+  // Where a cluster is given a name; what it is called otherwise stands behind.
+  #nameField({ cluster, name, made_name: made }) {
+    const label = element("label", "name ", "naming");
+    const input = label.appendChild(document.createElement("input"));
+    Object.assign(input, { id: "cluster-name", type: "text", maxLength: 80, value: name });
+    input.placeholder = made || "give it a name (R)";
+    input.addEventListener("change", () => this.#app.change("rename", { cluster, name: input.value }));
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") input.blur(); // which is the change
+    });
+    return label;
+  }
+
+  showSeveral(labels) {
+    const total = labels.reduce((sum, label) => sum + this.#app.sizeOf(label), 0);
     this.#fill([
-      subheading(`${labels.length} clusters chosen, ${total.toLocaleString("en")} samples`),
+      subheading(`${labels.length} clusters chosen, ${samplesTold(total)}`),
       paragraph("Merge (M) makes them one."),
     ]);
   }
 
   #fill(children) {
-    for (const address of this.#pictures) URL.revokeObjectURL(address);
-    this.#pictures = [];
+    this.#app.point(null);
     this.#element.replaceChildren(...children);
     this.#element.scrollTop = 0;
   }
 
   #caption({ sample, caption }) {
     const found = [];
-    if (caption.picture) found.push(this.#picture(sample, "picture"));
-    if (caption.text) found.push(withClass(paragraph(caption.text), "text"));
-    const known = Object.entries(caption.metadata);
+    if (caption.picture) found.push(picture(sample, "picture"));
+    const { words } = this.#app.selection;
+    if (caption.text) found.push(marked("p", caption.text, words, "text"));
+    const known = Object.entries(caption.metadata).map(([name, value]) => [name, marked("span", value, words)]);
     if (known.length) found.push(factsTable(known));
     return found;
   }
@@ -104,8 +119,9 @@ export class Details {
     list.className = placed.some((one) => one.caption.picture) ? "samples pictured" : "samples";
     for (const one of placed) {
       const item = document.createElement("li");
-      if (one.caption.picture) item.append(this.#picture(one.sample, "thumbnail"));
-      item.append(this.#sampleButton(one), span("excerpt", one.caption.text), span("number", value(one)));
+      if (one.caption.picture) item.append(picture(one.sample, "thumbnail"));
+      const excerpt = marked("span", one.caption.text, this.#app.selection.words, "excerpt");
+      item.append(this.#sampleButton(one), excerpt, span("number", value(one)));
       list.append(item);
     }
     return list;
@@ -116,88 +132,41 @@ export class Details {
       "chips",
       path.map((one) => {
         if (one === null) return span("quiet", "…");
-        const button = this.#sampleButton(one);
-        if (saddles.includes(one.sample)) button.classList.add("saddle");
-        return button;
+        const chip = this.#sampleButton(one);
+        if (saddles.includes(one.sample)) chip.classList.add("saddle");
+        return chip;
       }),
     );
   }
 
-  #sampleButton({ sample, label, caption }) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sample";
-    button.textContent = caption.name;
-    button.style.borderColor = this.#app.colours.css(label);
-    button.title = `Explain sample ${caption.name}`;
-    button.addEventListener("click", () => this.#app.explain(sample));
-    return button;
+  #sampleButton(one) {
+    const { sample, label, caption } = one;
+    const made = button(caption.name, `Explain sample ${caption.name}`, () => this.#app.choice.explain(sample), "sample");
+    made.style.borderColor = this.#app.colours.css(label);
+    made.addEventListener("pointerenter", () => this.#app.point(one));
+    made.addEventListener("pointerleave", () => this.#app.point(null));
+    return made;
   }
 
   #pageButton(name, about, start) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = name;
     const read = () => readJson("/api/members", { cluster: about.cluster, start: Math.max(0, start) });
-    button.addEventListener("click", () => this.#app.attempt(async () => this.showCluster(await read())));
-    return button;
+    return button(name, "", () => this.#app.attempt(async () => this.showCluster(await read())));
   }
+}
 
-  #picture(sample, name) {
-    const image = document.createElement("img");
-    image.className = name;
-    image.alt = "";
-    readBlob("/api/picture", { sample }).then(
-      (blob) => {
-        const address = URL.createObjectURL(blob);
-        this.#pictures.push(address);
-        image.src = address;
-      },
-      () => image.remove(),
-    );
-    return image;
+// What sets a cluster apart.
+function characterOf({ words, traits }) {
+  const found = [];
+  if (words.length) found.push(factsTable([["words", words.join(", "), "words that are more frequent here than elsewhere (c-TF-IDF)"]]));
+  if (traits.length) {
+    const told = "columns in which it differs most from all samples";
+    found.push(factsTable(traits.map(({ column, value, of_all: all }) => [column, `${value}, of all ${all}`, told])));
   }
+  return found;
 }
 
 function shortened(path) {
   if (path.length <= PATH_SHOWN) return path;
   const half = PATH_SHOWN / 2;
   return [...path.slice(0, half), null, ...path.slice(-half)];
-}
-
-function element(tag, text) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  return made;
-}
-
-const paragraph = (text) => element("p", text);
-const subheading = (text) => element("h3", text);
-const span = (name, text) => withClass(element("span", text), name);
-
-function withClass(made, name) {
-  made.className = name;
-  return made;
-}
-
-function row(name, children) {
-  const made = withClass(document.createElement("div"), name);
-  made.append(...children);
-  return made;
-}
-
-function heading(colour, text) {
-  const dot = span("dot", "");
-  dot.style.background = colour;
-  return row("heading", [dot, element("strong", text)]);
-}
-
-function factsTable(facts) {
-  const table = document.createElement("table");
-  for (const [name, value] of facts) {
-    const line = table.insertRow();
-    line.append(element("th", name));
-    line.insertCell().append(value);
-  }
-  return table;
 }

@@ -1,6 +1,6 @@
 // The dialogs: lines and labels to take away, and the keys.
 
-import { readBlob } from "./api.js";
+import { question, readBlob, readJson, save } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -9,16 +9,41 @@ export function connectDialogs(app) {
     dialog.querySelector(".close").addEventListener("click", () => dialog.close());
   }
   byId("export").addEventListener("click", () => showExport(app));
+  byId("save-session").addEventListener("click", () => app.attempt(() => saveSession(app)));
+  byId("open-session").addEventListener("click", () => byId("session-file").click());
+  byId("session-file").addEventListener("change", (event) => openSession(app, event.target));
   byId("help").addEventListener("click", () => byId("help-dialog").showModal());
   byId("copy").addEventListener("click", () => copyLines());
-  byId("save-csv").addEventListener("click", () => app.attempt(() => save("labels.csv")));
-  byId("save-npy").addEventListener("click", () => app.attempt(() => save("labels.npy")));
+  for (const [id, name] of [
+    ["save-csv", "labels.csv"],
+    ["save-npy", "labels.npy"],
+  ]) {
+    byId(id).addEventListener("click", () => app.attempt(async () => save(name, await readBlob(`/api/${name}`))));
+  }
 }
 
 export function showExport(app) {
-  byId("code").textContent = app.clustering.code;
-  byId("copy").textContent = "Copy lines";
-  byId("export-dialog").showModal();
+  return app.attempt(async () => {
+    const { code } = await readJson("/api/code");
+    byId("code").textContent = code;
+    byId("copy").textContent = "Copy lines";
+    byId("export-dialog").showModal();
+  });
+}
+
+async function saveSession(app) {
+  save("session.json", await question("session.json", { view: app.view }));
+}
+
+async function openSession(app, input) {
+  const [file] = input.files;
+  input.value = ""; // so that the same file may be opened again
+  byId("export-dialog").close();
+  try {
+    app.change("open", { saved: JSON.parse(await file.text()) });
+  } catch {
+    app.tell(`${file.name} is no session of diffpeaks; open a file that was saved here.`, true);
+  }
 }
 
 async function copyLines() {
@@ -30,12 +55,4 @@ async function copyLines() {
     getSelection().selectAllChildren(code); // where the browser does not let pages copy, a key does
     byId("copy").textContent = "Press Ctrl+C";
   }
-}
-
-async function save(name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await readBlob(`/api/${name}`));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -9,7 +9,8 @@ function at(event, element) {
 }
 
 // begin(pixel, event) may return {move(pixel), end(pixel), cursor}: what a drag does in the place of moving the plot.
-export function listen(frame, { begin = () => null, click = () => {}, hover = () => null }) {
+// hover(pixel, event) returns a cursor; leave() is told that the pointer is elsewhere.
+export function listen(frame, { begin = () => null, click = () => {}, hover = () => null, leave = () => {} }) {
   const element = frame.element;
   let drag = null;
 
@@ -17,6 +18,7 @@ export function listen(frame, { begin = () => null, click = () => {}, hover = ()
     if (event.button !== 0) return;
     element.setPointerCapture(event.pointerId);
     const start = at(event, element);
+    leave();
     drag = { start, last: start, moved: false, does: begin(start, event) ?? movingOf(frame) };
   });
   element.addEventListener("pointermove", (event) => {
@@ -36,6 +38,7 @@ export function listen(frame, { begin = () => null, click = () => {}, hover = ()
     if (done.moved) done.does.end?.(at(event, element));
     else click(done.start, event);
   });
+  element.addEventListener("pointerleave", () => leave());
   element.addEventListener("pointercancel", () => {
     drag?.does.cancel?.();
     drag = null;

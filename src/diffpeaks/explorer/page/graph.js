@@ -1,9 +1,10 @@
 // The decision graph: density against delta on log axes, with the line of the cut, and the lasso.
 
-import { drawAxes, drawCutLine, inkOf, logTicks, ring, shortNumber, stroke } from "./axes.js";
+import { drawAxes, drawCutLine, inkOf, logTicks, ring, shortNumber } from "./axes.js";
 import { Frame, boundsOf } from "./frame.js";
 import { listen } from "./gestures.js";
 import { peakStyle, pointSize } from "./map.js";
+import { Modes, Outline } from "./outline.js";
 
 const MARGINS = [46, 10, 12, 34];
 const GRAB = 8; // pixels around a line in which it is grabbed
@@ -13,8 +14,8 @@ export class DecisionGraph {
   #app;
   #frame;
   #positions = new Float32Array();
-  #lasso = null;
-  #button = document.getElementById("lasso");
+  #outline;
+  #modes = new Modes(["choose-peaks"]);
 
   constructor(element, shaders, app) {
     this.#app = app;
@@ -24,22 +25,24 @@ export class DecisionGraph {
       paintAxes: (context) => this.#paintAxes(context),
       paint: (context) => this.#paint(context),
     });
+    this.#outline = new Outline(this.#frame, (polygon) => {
+      this.#modes.clear();
+      this.#app.change("lasso", { polygon });
+    });
     listen(this.#frame, {
       begin: (pixel, event) => this.#begin(pixel, event),
       click: (pixel) => this.#click(pixel),
       hover: (pixel, event) => this.#hover(pixel, event),
     });
     element.addEventListener("keydown", (event) => this.#key(event));
-    this.#button.addEventListener("click", () => this.toggleLasso());
     document.getElementById("graph-whole").addEventListener("click", () => this.#frame.showWhole());
   }
 
-  get isLassoing() {
-    return this.#button.getAttribute("aria-pressed") === "true";
-  }
-
-  toggleLasso(on = !this.isLassoing) {
-    this.#button.setAttribute("aria-pressed", String(on));
+  // Stop drawing around peaks; whether there was something to stop.
+  stopDrawing() {
+    const was = this.#modes.current !== null;
+    this.#modes.clear();
+    return was;
   }
 
   setScene(scene) {
@@ -49,11 +52,15 @@ export class DecisionGraph {
   }
 
   recolour() {
-    const { clustering, colours, chosen } = this.#app;
+    const { clustering, colours, colouring, lit } = this.#app;
+    const { clusters } = this.#app.choice;
     const cloud = this.#frame.cloud;
-    cloud.setColours("samples", colours.ofPoints(clustering.labels, 0.45, chosen));
+    const shade = colouring.shade(clustering.labels);
+    cloud.setColours("samples", colours.ofPoints(clustering.labels, 0.45, lit, shade));
     cloud.setPositions("peaks", clustering.peaks_graph, ...peakStyle(this.#frame, clustering));
-    cloud.setColours("peaks", colours.ofPoints(clustering.clusters, 1, chosen));
+    const peakShade = colouring.shadeOfPeaks(clustering.clusters);
+    const isChosen = clusters.size ? (place) => clusters.has(clustering.clusters[place]) : null;
+    cloud.setColours("peaks", colours.ofPoints(clustering.clusters, 1, isChosen, peakShade));
   }
 
   redraw() {
@@ -99,7 +106,7 @@ export class DecisionGraph {
   }
 
   #begin(pixel, event) {
-    if (event.shiftKey || this.isLassoing) return this.#lassoing(pixel);
+    if (event.shiftKey || this.#modes.current) return this.#outline.drag(pixel, false);
     if (!this.#isOnLine(pixel)) return null;
     const moved = (to, keep) => {
       const [x, y] = this.#frame.toData(...to);
@@ -109,29 +116,8 @@ export class DecisionGraph {
     return { move: (to) => moved(to, false), end: (to) => moved(to, true) };
   }
 
-  #lassoing(start) {
-    this.#lasso = [start];
-    const finish = () => {
-      this.#lasso = null;
-      this.#frame.redraw();
-    };
-    return {
-      move: (pixel) => {
-        this.#lasso.push(pixel);
-        this.#frame.redraw();
-      },
-      end: () => {
-        const polygon = this.#lasso.map((pixel) => this.#frame.toData(...pixel));
-        finish();
-        this.toggleLasso(false);
-        this.#app.change("lasso", { polygon });
-      },
-      cancel: finish,
-    };
-  }
-
   #hover(pixel, event) {
-    if (event.shiftKey || this.isLassoing) return "crosshair";
+    if (event.shiftKey || this.#modes.current) return "crosshair";
     return this.#isOnLine(pixel) ? "ns-resize" : null;
   }
 
@@ -139,9 +125,9 @@ export class DecisionGraph {
     const { clustering, scene } = this.#app;
     const peak = this.#frame.nearest(clustering.peaks_graph, ...pixel, 8);
     const found = this.#frame.nearest(this.#positions, ...pixel);
-    if (peak >= 0) this.#app.explain(clustering.peaks[peak]);
-    else if (found >= 0) this.#app.explain(scene.drawn[found]);
-    else this.#app.chooseNothing();
+    if (peak >= 0) this.#app.choice.explain(clustering.peaks[peak]);
+    else if (found >= 0) this.#app.choice.explain(scene.drawn[found]);
+    else this.#app.choice.chooseNothing();
   }
 
   #key(event) {
@@ -160,17 +146,15 @@ export class DecisionGraph {
   }
 
   #paint(context) {
-    const { clustering, sample } = this.#app;
+    const { clustering } = this.#app;
     if (!clustering) return;
+    const { sample } = this.#app.choice;
     const ink = inkOf(this.#frame.element);
     const { max_link: longest, n_clusters: number } = clustering.cut;
-    const link = longest === null ? "any link" : `links < ${shortNumber(longest)}`;
-    drawCutLine(context, this.#frame, ink, this.#linePixels(), number === null ? link : `${number} clusters`, 0);
+    const link = `longest link ${longest === null ? "any" : shortNumber(longest)}`;
+    const told = number === null ? link : `number of clusters ${number}`;
+    drawCutLine(context, this.#frame, ink, this.#linePixels(), told, 0);
     if (sample) ring(context, ink, this.#frame.toPixel(...sample.path[0].graph), 7);
-    if (this.#lasso) {
-      context.strokeStyle = ink.line;
-      context.lineWidth = 2;
-      stroke(context, [...this.#lasso, this.#lasso[0]]);
-    }
+    this.#outline.paint(context, ink);
   }
 }

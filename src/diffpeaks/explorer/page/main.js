@@ -1,49 +1,64 @@
 // The page: what is shown now, and every way to change it. Panels read from it and are told when to draw.
 
-import { Refusal, Turns, change, readJson, readPacket } from "./api.js";
+import { Refusal, Stale, Turns, change, onRevision, readJson, readPacket } from "./api.js";
+import { Choice } from "./choice.js";
 import { ClusterList } from "./clusters.js";
+import { Colouring } from "./colouring.js";
 import { Colours } from "./colours.js";
 import { Controls } from "./controls.js";
 import { Details } from "./details.js";
+import { count, samplesTold } from "./elements.js";
 import { connectDialogs } from "./export.js";
+import { explainWords } from "./glossary.js";
 import { DecisionGraph } from "./graph.js";
 import { connectKeys } from "./keys.js";
 import { MapPlot } from "./map.js";
+import { Names } from "./names.js";
 import { loadShaders } from "./points.js";
 import { ProminencePlot } from "./prominence.js";
+import { Selection, connectSearch } from "./selection.js";
 import { connectTheme } from "./theme.js";
 
 const byId = (id) => document.getElementById(id);
+const CHANGED_ELSEWHERE = "The clusters were changed elsewhere, in another tab or in Python; this is what they are now.";
 const ASK_AGAIN = { first: 200, factor: 1.6, last: 3000 }; // milliseconds, while something is still computed
 
 class App {
   scene = null;
   clustering = null;
   colours = null;
-  sample = null; // what is known of the sample that is explained
-  chosen = new Set(); // labels of clusters
+  pointed = null; // a sample of a list that the pointer or the cursor is on
   #turns = new Turns();
-  #choices = 0; // how many samples and clusters have been chosen
+  #places = new Int32Array(); // of each sample among those that are drawn, or -1
   #wait = ASK_AGAIN.first;
 
   async start() {
     const shaders = await loadShaders();
+    this.names = new Names(this);
+    this.choice = new Choice(this);
+    this.selection = new Selection(this);
+    this.colouring = new Colouring(this);
     this.map = new MapPlot(byId("map"), shaders, this);
     this.graph = new DecisionGraph(byId("graph"), shaders, this);
     this.prominence = new ProminencePlot(byId("prominence"), this);
     this.list = new ClusterList(byId("clusters"), this);
     this.details = new Details(byId("details"), this);
     this.controls = new Controls(this);
+    explainWords();
     connectDialogs(this);
-    connectKeys(this, this.graph);
+    connectKeys(this);
+    connectSearch(this);
     for (const name of ["undo", "redo"]) byId(name).addEventListener("click", () => this.change(name));
-    byId("merge").addEventListener("click", () => this.change("merge", { clusters: [...this.chosen] }));
-    byId("split").addEventListener("click", () => this.change("split", { cluster: [...this.chosen][0] }));
+    byId("merge").addEventListener("click", () => this.change("merge", { clusters: [...this.choice.clusters] }));
+    byId("split").addEventListener("click", () => this.change("split", { cluster: [...this.choice.clusters][0] }));
     const [scene, clustering] = await Promise.all([readPacket("/api/scene"), readPacket("/api/clustering")]);
     this.colours = new Colours(scene.palette);
     this.#setScene(scene);
     this.#show(clustering, false);
-    connectTheme(() => this.#repaint());
+    this.colouring.offer(scene.colourings);
+    connectTheme(() => this.repaint());
+    onRevision((revision) => this.#noticed(revision));
+    addEventListener("focus", () => this.attempt(() => readJson("/api/pending")));
     document.documentElement.dataset.ready = Math.round(performance.now());
   }
 
@@ -64,6 +79,25 @@ class App {
     );
   }
 
+  sizeOf(label) {
+    return this.clustering.sizes[this.clustering.clusters.indexOf(label)];
+  }
+
+  // The cluster of a sample, where it is drawn.
+  labelOf(sample) {
+    const place = this.#places[sample];
+    return place < 0 ? undefined : this.clustering.labels[place];
+  }
+
+  // Whether the point at a place stands out; nothing where all do.
+  get lit() {
+    const { labels } = this.clustering;
+    const { drawn } = this.scene;
+    const { clusters } = this.choice;
+    if (!this.selection.isEmpty) return (place) => this.selection.has(drawn[place]);
+    return clusters.size ? (place) => clusters.has(labels[place]) : null;
+  }
+
   setRule(name, value, keep) {
     this.change("rule", { name, value, keep }, !keep);
   }
@@ -74,7 +108,7 @@ class App {
     return this.#turns.take(
       () =>
         this.attempt(async () => {
-          const found = await change(name, values);
+          const found = await change(name, values, this.clustering.revision);
           this.#show(found, passing);
           document.documentElement.dataset.drawn = (performance.now() - start).toFixed(1);
           byId("took").textContent =
@@ -91,75 +125,58 @@ class App {
       await work();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.#tell(error.message, true);
+      if (error instanceof Stale) await this.#catchUp();
+      else this.tell(error.message, true);
     }
   }
 
-  explain(sample) {
-    return this.attempt(async () => {
-      const about = await this.#newest(readJson("/api/sample", { sample }));
-      if (!about) return;
-      this.sample = about;
-      this.chosen = new Set(about.label < 0 ? [] : [about.label]);
-      this.details.showSample(about);
-      this.#showChoice();
-      this.list.reveal(about.label);
-    });
+  // Mark a sample on the map, or none.
+  point(placed) {
+    if (this.pointed === placed) return;
+    this.pointed = placed;
+    this.map.redraw();
   }
 
-  choose(label, more) {
-    if (label < 0) return undefined;
-    const labels = more ? new Set(this.chosen) : new Set();
-    if (more && labels.has(label)) labels.delete(label);
-    else labels.add(label);
-    return this.chooseAll([...labels]);
+  showChoice() {
+    this.#enableActions();
+    this.list.recolour();
+    this.repaint();
   }
 
-  chooseAll(labels) {
-    this.sample = null;
-    this.chosen = new Set(labels);
-    return this.attempt(async () => {
-      this.#showChoice();
-      const [cluster] = labels;
-      const about = await this.#newest(labels.length === 1 ? readJson("/api/members", { cluster }) : {});
-      if (!about) return;
-      if (labels.length === 1) this.details.showCluster(about);
-      else if (labels.length) {
-        this.details.showSeveral(
-          labels,
-          labels.map((label) => this.#sizeOf(label)),
-        );
-      } else this.details.showNothing();
-    });
+  repaint() {
+    if (!this.clustering) return;
+    this.map.recolour();
+    this.graph.recolour();
+    for (const plot of [this.map, this.graph, this.prominence]) plot.redraw();
   }
 
-  // What was asked for, or nothing if something else has been chosen meanwhile.
-  async #newest(answer) {
-    this.#choices += 1;
-    const choice = this.#choices;
-    const found = await answer;
-    return choice === this.#choices ? found : null;
+  tell(text, isRefusal) {
+    const status = byId("status");
+    status.textContent = text;
+    status.classList.toggle("refusal", isRefusal);
   }
 
-  chooseNothing() {
-    this.chooseAll([]);
+  // An answer came from clusters that are newer than those shown, and no change of this page is under way.
+  #noticed(revision) {
+    if (this.#turns.isBusy || revision <= this.clustering.revision) return;
+    this.#turns.take(() => this.attempt(() => this.#catchUp()));
   }
 
-  #sizeOf(label) {
-    return this.clustering.sizes[this.clustering.clusters.indexOf(label)];
+  async #catchUp() {
+    this.#show(await readPacket("/api/clustering"), false);
+    this.tell(CHANGED_ELSEWHERE, true);
   }
 
   #setScene(scene) {
     this.scene = scene;
+    this.#places = new Int32Array(scene.n_samples).fill(-1);
+    scene.drawn.forEach((sample, place) => (this.#places[sample] = place));
     byId("title").textContent = scene.title;
-    const thinned = scene.n_drawn < scene.n_samples;
-    const drawn = thinned
-      ? `${scene.n_drawn.toLocaleString("en")} of ${scene.n_samples.toLocaleString("en")}`
-      : scene.n_samples.toLocaleString("en");
-    byId("map-hint").textContent = `${scene.map_name} · ${drawn} samples drawn`;
-    byId("counts").textContent =
-      `${scene.n_samples.toLocaleString("en")} ${scene.n_samples === 1 ? "sample" : "samples"}`;
-    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "" : scene.delta_note;
+    const isThinned = scene.n_drawn < scene.n_samples;
+    byId("map-hint").textContent =
+      `${scene.map_name} · ${isThinned ? `${count(scene.n_drawn)} of ` : ""}${samplesTold(scene.n_samples)} drawn`;
+    byId("counts").textContent = samplesTold(scene.n_samples);
+    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "density and delta" : scene.delta_note;
     this.map.setScene(scene);
     this.graph.setScene(scene);
     if (scene.is_pending) this.#askAgain();
@@ -187,48 +204,40 @@ class App {
 
   #show(clustering, passing) {
     this.clustering = clustering;
-    this.colours.assign(clustering.clusters, clustering.peaks);
-    if (!passing) this.chosen.clear();
+    this.choice.follow(clustering, passing);
     this.prominence.recolour(passing);
     this.controls.show(clustering);
     byId("undo").disabled = !clustering.can.undo;
     byId("redo").disabled = !clustering.can.redo;
-    this.#tell([clustering.told, ...clustering.notes].join(" · "), false);
-    byId("cut-told").textContent = clustering.cut_told;
-    byId("prominence-hint").textContent = `${clustering.n_hills.toLocaleString("en")} hills`;
+    this.tell([clustering.told, ...clustering.notes].join(" · "), false);
+    byId("cut-told").textContent = byId("cut-told").title = clustering.cut_told;
+    byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} hills`;
     this.list.recolour();
-    this.#repaintNow();
-    if (passing) return;
-    if (this.sample) this.explain(this.sample.sample);
-    else this.details.showNothing();
-  }
-
-  #showChoice() {
-    byId("merge").disabled = this.chosen.size < 2;
-    byId("split").disabled = this.chosen.size !== 1;
-    this.list.recolour();
-    this.#repaint();
-  }
-
-  #repaint() {
-    if (!this.clustering) return;
-    this.map.recolour();
-    this.graph.recolour();
-    for (const plot of [this.map, this.graph, this.prominence]) plot.redraw();
-  }
-
-  #repaintNow() {
     this.map.recolour();
     this.graph.recolour();
     for (const plot of [this.map, this.graph, this.prominence]) plot.drawNow();
-    byId("merge").disabled = this.chosen.size < 2;
-    byId("split").disabled = this.chosen.size !== 1;
+    this.#enableActions();
+    if (clustering.view) this.#setView(clustering.view);
+    if (passing) return;
+    this.names.refresh();
+    this.selection.refresh();
+    this.colouring.follow();
   }
 
-  #tell(text, isRefusal) {
-    const status = byId("status");
-    status.textContent = text;
-    status.classList.toggle("refusal", isRefusal);
+  // How the page is looked at, for a session that is saved.
+  get view() {
+    return { bounds: this.map.view, colour_by: this.colouring.name, order: byId("order").value };
+  }
+
+  #setView({ bounds, colour_by: colourBy, order }) {
+    this.map.view = bounds;
+    this.colouring.show(colourBy);
+    this.list.sortBy(order);
+  }
+
+  #enableActions() {
+    byId("merge").disabled = this.choice.clusters.size < 2;
+    byId("split").disabled = this.choice.clusters.size !== 1;
   }
 }
 

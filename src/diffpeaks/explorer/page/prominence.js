@@ -76,7 +76,7 @@ export class ProminencePlot {
       positions[2 * i + 1] = this.#height(rises[i]);
     });
     const found = this.#frame.nearest(positions, px, py);
-    if (found >= 0) this.#app.explain(tops[found]);
+    if (found >= 0) this.#app.choice.explain(tops[found]);
   }
 
   #key(event) {
@@ -123,7 +123,7 @@ export class ProminencePlot {
         [left, y],
         [left + width, y],
       ],
-      rise === null ? "only ∞" : `rise ≥ ${shortNumber(rise)}`,
+      `least prominence ${rise === null ? "∞" : shortNumber(rise)}`,
       1,
     );
   }
