@@ -65,9 +65,10 @@ def test_the_table_works_by_keyboard_alone(opened):
     page.keyboard.press("Enter")
     selected(page, 240)
     page.wait_for_selector("#selection tbody tr")
-    first = page.locator("#selection tbody tr td").first.inner_text()
+    first = page.locator("#selection tbody tr td").nth(1).inner_text()
+    assert page.locator("#selection img.thumbnail").count() == 50
     page.keyboard.press("ArrowDown")
-    second = page.locator("#selection tr.cursor td").first.inner_text()
+    second = page.locator("#selection tr.cursor td").nth(1).inner_text()
     assert second != first
     page.keyboard.press("Enter")
     page.wait_for_selector(f"#details .heading:has-text('{second} — ')")

@@ -3,6 +3,7 @@
 import { question, readJson, save } from "./api.js";
 import { shortNumber } from "./axes.js";
 import { button, count, dot, element, marked, row, samplesTold, span } from "./elements.js";
+import { picture } from "./pictures.js";
 
 const ROWS_A_PAGE = 50;
 const byId = (id) => document.getElementById(id);
@@ -117,23 +118,26 @@ export class Selection {
   }
 
   #tableOf(samples) {
-    const { columns, has_texts: hasTexts } = this.#app.scene;
+    const { columns, has_texts: hasTexts, has_pictures: hasPictures } = this.#app.scene;
     const table = element("table", "", "sheet");
-    const names = ["sample", "cluster", ...(hasTexts ? ["text"] : []), ...columns, "density"];
+    const shown = [...(hasPictures ? [""] : []), "sample", "cluster", ...(hasTexts ? ["text"] : [])];
+    const names = [...shown, ...columns, "density"];
     const head = table.createTHead().insertRow();
     for (const name of names) head.append(element("th", name));
     const body = table.createTBody();
-    samples.forEach((one, place) => body.append(this.#row(one, place, columns, hasTexts)));
+    samples.forEach((one, place) => body.append(this.#row(one, place)));
     return table;
   }
 
-  #row(one, place, columns, hasTexts) {
+  #row(one, place) {
+    const { columns, has_texts: hasTexts, has_pictures: hasPictures } = this.#app.scene;
     const { words } = this;
     const line = element("tr");
     line.dataset.place = place;
     line.classList.toggle("cursor", place === this.#cursor);
     const cluster = element("td", "", "cluster");
     cluster.append(dot(this.#app.colours.css(one.label)), span("", this.#app.names.full(one.label)));
+    if (hasPictures) line.insertCell().append(one.caption.picture ? picture(one.sample, "thumbnail") : "");
     line.append(marked("td", one.caption.name, words), cluster);
     if (hasTexts) line.append(marked("td", one.caption.text, words, "text-cell"));
     for (const name of columns) line.append(marked("td", one.caption.metadata[name] ?? "", words));
