@@ -96,11 +96,11 @@ same(found, host.passes.step(weights, 2)(sent, (0.0, 1.0)))
 """
 
 FITS = """
-digits = load_digits().data[:250].astype(np.float32)
-faces = make_faces(250, n_identities=70, n_features=16, singleton_share=0.2, random_state=0)[0]
-moons = make_moons(200, noise=0.07, random_state=0)[0]
-doubled = np.vstack([load_iris().data, load_iris().data[::3]])
-weights = np.random.default_rng(0).uniform(0.5, 2, 250)
+digits = load_digits().data[:140].astype(np.float32)
+faces = make_faces(150, n_identities=45, n_features=16, singleton_share=0.2, random_state=0)[0]
+moons = make_moons(120, noise=0.07, random_state=0)[0]
+doubled = np.vstack([load_iris().data[:90], load_iris().data[:90:3]])
+weights = np.random.default_rng(0).uniform(0.5, 2, 140)
 CASES = [
     (digits, {}, None),
     (digits, {"metric": "cosine"}, weights),
