@@ -83,17 +83,25 @@ def opened(name: str) -> torch.device:
 
 @contextlib.contextmanager
 def memory_told(device: torch.device, wanted: int) -> Iterator[None]:
-    """A device without room for points of so many bytes, and for comparing them, is told with the remedy."""
+    """Work on a device; one without room for points of so many bytes, and for comparing them, is told."""
     import torch
 
     try:
-        yield
+        with launching_on(device):
+            yield
     except torch.OutOfMemoryError as error:
         raise MemoryError(
             f"device='{device}' has {free_bytes(device):,} bytes free, too few for points of {wanted:,} "
             "bytes, half as much for comparing them, and lists; free some (`nvidia-smi` tells who holds it), "
             "give a smaller memory_limit, or use device=None"
         ) from error
+
+
+def launching_on(device: torch.device) -> contextlib.AbstractContextManager[Any]:
+    """Kernels of Triton start on the current card, which may be another one."""
+    import torch
+
+    return torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
 
 
 def on_device(values: Any, device: torch.device) -> torch.Tensor:

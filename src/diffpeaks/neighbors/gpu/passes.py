@@ -12,7 +12,7 @@ from diffpeaks._native import RATIOS_IN_PRODUCT, n_parts_of, spreads_by_products
 from diffpeaks.graph.passes import HostPasses, RowsOfHills, Step, Weighing
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.gpu import listed_rows, rows
-from diffpeaks.neighbors.gpu.devices import on_device
+from diffpeaks.neighbors.gpu.devices import launching_on, on_device
 
 if TYPE_CHECKING:
     from diffpeaks.neighbors.gpu.graph import DeviceGraph
@@ -41,6 +41,10 @@ class DevicePasses(HostPasses):
     def _grid(self) -> tuple[int]:
         return (-(-self.graph.n_samples // rows.ROWS),)
 
+    def _launch(self, kernel: Any, *given: Any, **how: Any) -> None:
+        with launching_on(self._rows.indices.device):
+            kernel[self._grid](*given, **how)
+
     def _on_device(self, values: Any) -> torch.Tensor:
         return on_device(np.asarray(values), self._rows.indices.device)
 
@@ -53,7 +57,7 @@ class DevicePasses(HostPasses):
         products = self._empty(n_samples * n_products, torch.float64)
         smallest = self._on_device([least])
         given = self._rows.indptr, self._rows.distances, products, n_samples, n_products, fewest, smallest
-        rows.products_of_ratios[self._grid](*given, TOGETHER=RATIOS_IN_PRODUCT, **UNFUSED)
+        self._launch(rows.products_of_ratios, *given, TOGETHER=RATIOS_IN_PRODUCT, **UNFUSED)
         spreads = np.empty(n_samples)
         # the logarithms are those of the host
         spreads_by_products(products.view(n_samples, n_products).cpu().numpy(), spreads, n_threads)
@@ -71,7 +75,7 @@ class DevicePasses(HostPasses):
             for name, values in zip(("ONE_ROW", "ONE_ENTRY", "ONE_MASS"), lengths, strict=True)
         }
         given = *self._rows, *lengths, weights, volume, self.graph.n_samples
-        rows.weigh[self._grid](*given, KERNEL=how.kernel, **one, **UNFUSED)
+        self._launch(rows.weigh, *given, KERNEL=how.kernel, **one, **UNFUSED)
         return weights, volume.cpu().numpy()
 
     def step(self, weights: torch.Tensor, n_threads: int) -> Step:
@@ -85,7 +89,7 @@ class DevicePasses(HostPasses):
             found = self._empty(n_samples, torch.float64)
             sent = self._on_device(sent_by_weight)
             given = indptr, senders, received, sent, found, n_samples, n_parts_of(n_samples)
-            rows.receive[self._grid](*given, **UNFUSED)
+            self._launch(rows.receive, *given, **UNFUSED)
             arrived: NDArray[np.float64] = found.cpu().numpy()
             return arrived
 
@@ -105,7 +109,7 @@ class DevicePasses(HostPasses):
     ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[Any]]:
         position = self._empty(len(rank), torch.int64)
         given = self._rows.indptr, self._rows.indices, self._on_device(rank), position, len(rank)
-        rows.first_denser[self._grid](*given)
+        self._launch(rows.first_denser, *given)
         at = position.clamp(min=0)
         found = position >= 0, self._rows.indices[at], self._rows.distances[at]
         linked, first, distance = (values.cpu().numpy() for values in found)
@@ -139,10 +143,10 @@ class DevicePasses(HostPasses):
         n_rows = self.graph.n_samples
         counts, starts = self._empty(n_rows, torch.int64), torch.zeros_like(self._rows.indptr)
         nothing = [self._empty(1, dtype) for dtype in dtypes]
-        kernel[self._grid](*asked, counts, starts, *nothing, n_rows, FILL=False, **UNFUSED)
+        self._launch(kernel, *asked, counts, starts, *nothing, n_rows, FILL=False, **UNFUSED)
         starts[1:] = counts.cumsum(dim=0)
         lists = [self._empty(int(starts[-1]), dtype) for dtype in dtypes]
-        kernel[self._grid](*asked, counts, starts, *lists, n_rows, FILL=True, **UNFUSED)
+        self._launch(kernel, *asked, counts, starts, *lists, n_rows, FILL=True, **UNFUSED)
         return starts, *lists
 
 

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from diffpeaks._base.validation import some_of
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows, first_points
 from diffpeaks.neighbors.euclidean import METRICS, EuclideanSpace, Pull, check_directions
-from diffpeaks.neighbors.gpu.devices import memory_told, on_device, on_host, opened, runs_kernels
+from diffpeaks.neighbors.gpu.devices import (
+    launching_on,
+    memory_told,
+    on_device,
+    on_host,
+    opened,
+    runs_kernels,
+)
 from diffpeaks.neighbors.gpu.distances import measured, roots, squared_distances, squared_lengths
 
 _BLOCK_VALUES = 1 << 25
@@ -99,7 +106,8 @@ class DeviceSpace(EuclideanSpace):
 
         masses = None if masses is None else on_device(masses, device)
         targets = self.points, masses, on_device(reach, device)
-        moved = shifted(queries, device_rows(rows, device), own_first, targets, pull)
+        with launching_on(device):
+            moved = shifted(queries, device_rows(rows, device), own_first, targets, pull)
         if pull.length is not None:
             for part in _blocks(moved):
                 lengths = roots(squared_lengths(moved[part]))
