@@ -65,16 +65,13 @@ class DevicePasses(HostPasses):
 
     def weighed(self, how: Weighing, n_threads: int) -> tuple[Any, NDArray[np.float64]]:
         dtype = torch.float32 if how.dtype == np.float32 else torch.float64
-        weights, volume = (
-            self._empty(len(self._rows.indices), dtype),
-            self._empty(self.graph.n_samples, torch.float64),
-        )
-        lengths = [self._on_device(values) for values in (how.by_row, how.by_entry, how.masses)]
+        weights = self._empty(len(self._rows.indices), dtype)
+        volume = self._empty(self.graph.n_samples, torch.float64)
+        lengths = how.by_row, how.by_entry, how.masses
         one = {
-            name: len(values) == 1
-            for name, values in zip(("ONE_ROW", "ONE_ENTRY", "ONE_MASS"), lengths, strict=True)
+            f"ONE_{name}": len(of) == 1 for name, of in zip(("ROW", "ENTRY", "MASS"), lengths, strict=True)
         }
-        given = *self._rows, *lengths, weights, volume, self.graph.n_samples
+        given = *self._rows, *map(self._on_device, lengths), weights, volume, self.graph.n_samples
         self._launch(rows.weigh, *given, KERNEL=how.kernel, **one, **UNFUSED)
         return weights, volume.cpu().numpy()
 
@@ -119,12 +116,8 @@ class DevicePasses(HostPasses):
         self, hill: NDArray[np.int32], weights: Any, sent_by_weight: NDArray[np.float64], max_link: float
     ) -> RowsOfHills:
         """Each row with an entry for each hill: the host adds them up in its order."""
-        asked = (
-            *self._rows,
-            self._on_device(hill),
-            weights,
-            *map(self._on_device, (sent_by_weight, [max_link])),
-        )
+        sent, longest = self._on_device(sent_by_weight), self._on_device([max_link])
+        asked = *self._rows, self._on_device(hill), weights, sent, longest
         found = self._listed(listed_rows.flows, asked, (torch.int32, torch.float64))
         indptr, indices, sums = (values.cpu().numpy() for values in found)
         by_hill = RaggedRows(indptr, indices, np.zeros(len(indices), np.float32))
