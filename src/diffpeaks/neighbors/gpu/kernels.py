@@ -10,46 +10,61 @@ import triton
 import triton.language as tl
 
 COLUMNS = 128  # of a tile
-_COLUMNS = tl.constexpr(COLUMNS)
+MARKS, PAIRS, BEST = 0, 1, 2  # what is made of values
+_COLUMNS, _PAIRS, _BEST = tl.constexpr(COLUMNS), tl.constexpr(PAIRS), tl.constexpr(BEST)
 
 
 @triton.jit
-def _words_of(passed, ROWS: tl.constexpr):
-    """Marks of a tile as words whose bits are all in one thread."""
-    column = tl.arange(0, _COLUMNS)
+def _by_thread(values, ROWS: tl.constexpr, TILES: tl.constexpr):
+    """The values of each row by the thread that has them, of which there are four."""
+    apart = tl.permute(tl.reshape(values, [ROWS, TILES, 16, 4, 2]), (0, 1, 3, 2, 4))
+    return tl.reshape(apart, [ROWS, 4 * TILES, 32])
+
+
+@triton.jit
+def _words_of(passed, ROWS: tl.constexpr, TILES: tl.constexpr):
+    """Marks of tiles as words whose bits are all in one thread."""
+    column = tl.arange(0, TILES * _COLUMNS) % _COLUMNS
     bits = tl.where(passed, (1 << (2 * (column // 8) + column % 2))[None, :], 0)
-    apart = tl.permute(tl.reshape(bits, [ROWS, 16, 4, 2]), (0, 2, 1, 3))
-    return tl.sum(tl.reshape(apart, [ROWS, 4, 32]), axis=2)
+    return tl.sum(_by_thread(bits, ROWS, TILES), axis=2)
 
 
 @triton.jit
-def mark(
+def compare(
     query_tiles,
     point_tiles,
     bias,
     least,
-    marks,
+    made,
+    turned,
     n_queries,
     n_tiles,
     n_parts,
     HAS_BIAS: tl.constexpr,
+    MAKES: tl.constexpr,
     ROWS: tl.constexpr,
+    TILES: tl.constexpr,
     PART: tl.constexpr,
 ):
-    """A bit for each query and point: whether their product and the point's bias reach the query's `least`.
+    """Values of queries and points, their product and the point's bias, and what is made of them.
 
-    A program compares some queries with every so many-th tile. Features come in `n_parts` parts.
+    Marks tell which of them reach the `least` of the query. Of pairs, which are of queries that are the first
+    points, `turned` ones tell which product and bias of the query reach the least of the point. The best are
+    the largest values that each thread has of a query and a tile.
+
+    A program compares some queries with some tiles. Features come in `n_parts` parts.
     """
     first_row = tl.program_id(0) * ROWS
     rows = first_row + tl.arange(0, ROWS)
+    column = tl.arange(0, TILES * _COLUMNS)
     inside = rows < n_queries
-    limit = tl.load(least + rows, mask=inside, other=float("inf"))
-    to = marks + rows[:, None].to(tl.int64) * (4 * n_tiles) + tl.arange(0, 4)[None, :]
-    products = tl.zeros([ROWS, _COLUMNS], tl.float32)
+    to = rows[:, None].to(tl.int64) * (4 * n_tiles) + tl.arange(0, 4 * TILES)[None, :]
+    which, n_shares = tl.program_id(1), tl.num_programs(1)
+    tile = n_tiles // TILES * which // n_shares * TILES
+    end = n_tiles // TILES * (which + 1) // n_shares * TILES
+    products = tl.zeros([ROWS, TILES * _COLUMNS], tl.float32)
     part = 0
-    tile = tl.program_id(1)
-    n_own = tl.cdiv(n_tiles - tl.program_id(1), tl.num_programs(1))
-    for _ in tl.range(0, n_own * n_parts, num_stages=3):
+    for _ in tl.range(0, (end - tile) // TILES * n_parts, num_stages=3):
         queries = query_tiles.load([first_row, part * PART])
         points = point_tiles.load([tile * _COLUMNS, part * PART])
         products = tl.dot(queries, points.T, products)
@@ -57,65 +72,23 @@ def mark(
         if part == n_parts:
             values = products
             if HAS_BIAS:
-                values += tl.load(bias + tile * _COLUMNS + tl.arange(0, _COLUMNS))[None, :]
-            words = _words_of(values >= limit[:, None], ROWS)
-            tl.store(to + 4 * tile, words, mask=inside[:, None])
-            products = tl.zeros([ROWS, _COLUMNS], tl.float32)
-            part = 0
-            tile += tl.num_programs(1)
-
-
-@triton.jit
-def mark_pairs(
-    tiles,
-    bias,
-    least,
-    marks,
-    turned,
-    first_tile,
-    n_own,
-    n_tiles,
-    n_parts,
-    HAS_BIAS: tl.constexpr,
-    PART: tl.constexpr,
-):
-    """As `mark`, of some tiles of points with these and all that follow.
-
-    What follows them is also marked the other way round. There, bit b of word w stands for point
-    64 (b / 16) + 16 w + b % 16 of a tile, because a warp has the products of these.
-    """
-    own = tl.program_id(0)
-    row = tl.arange(0, _COLUMNS)
-    first_row = (first_tile + own) * _COLUMNS
-    limit = tl.load(least + first_row + row)
-    to = marks + (own * _COLUMNS + row)[:, None].to(tl.int64) * (4 * (n_tiles - first_tile))
-    to += tl.arange(0, 4)[None, :]
-    weight = 1 << (16 * (row // 64) + row % 16)
-    products = tl.zeros([_COLUMNS, _COLUMNS], tl.float32)
-    part = 0
-    tile = first_tile + tl.program_id(1)
-    for _ in tl.range(0, tl.cdiv(n_tiles - tile, tl.num_programs(1)) * n_parts, num_stages=3):
-        queries = tiles.load([first_row, part * PART])
-        points = tiles.load([tile * _COLUMNS, part * PART])
-        products = tl.dot(queries, points.T, products)
-        part += 1
-        if part == n_parts:
-            values = products
-            if HAS_BIAS:
-                values += tl.load(bias + tile * _COLUMNS + row)[None, :]
-            tl.store(to + 4 * (tile - first_tile), _words_of(values >= limit[:, None], _COLUMNS))
-            if tile >= first_tile + n_own:
+                values += tl.load(bias + tile * _COLUMNS + column)[None, :]
+            if MAKES == _BEST:
+                fours = tl.max(_by_thread(values, ROWS, TILES), axis=2)
+            else:
+                limit = tl.load(least + rows, mask=inside, other=float("inf"))
+                fours = _words_of(values >= limit[:, None], ROWS, TILES)
+            tl.store(made + to + 4 * tile, fours, mask=inside[:, None])
+            if MAKES == _PAIRS:
                 values = products
                 if HAS_BIAS:
-                    values += tl.load(bias + first_row + row)[:, None]
-                theirs = tl.load(least + tile * _COLUMNS + row)
-                bits = tl.where(values >= theirs[None, :], weight[:, None], 0)
-                words = tl.sum(tl.sum(tl.reshape(bits, [2, 4, 16, _COLUMNS]), axis=2), axis=0)
-                column = ((tile - first_tile - n_own) * _COLUMNS + row)[None, :].to(tl.int64)
-                tl.store(turned + column * (4 * n_own) + 4 * own + tl.arange(0, 4)[:, None], words)
-            products = tl.zeros([_COLUMNS, _COLUMNS], tl.float32)
+                    values += tl.load(bias + rows, mask=inside, other=0.0)[:, None]
+                theirs = tl.load(least + tile * _COLUMNS + column)
+                fours = _words_of(values >= theirs[None, :], ROWS, TILES)
+                tl.store(turned + to + 4 * tile, fours, mask=inside[:, None])
+            products = tl.zeros([ROWS, TILES * _COLUMNS], tl.float32)
             part = 0
-            tile += tl.num_programs(1)
+            tile += TILES
 
 
 @triton.jit
@@ -142,7 +115,7 @@ def mark_differences(
     for tile in range(tl.program_id(1), n_tiles, tl.num_programs(1)):
         at = tile * _COLUMNS + tl.arange(0, _COLUMNS)
         squares = _squares(queries, columns, rows, inside, at, n_tiles.to(tl.int64) * _COLUMNS, FEATURES)
-        words = _words_of(squares <= limit[:, None], ROWS)
+        words = _words_of(squares <= limit[:, None], ROWS, 1)
         tl.store(to + 4 * tile, words, mask=inside[:, None])
 
 
@@ -178,48 +151,64 @@ def collect(
     lists,
     counts,
     n_points,
-    n_words,
+    n_tiles,
+    first_tile,
+    first_row,
     first_point,
     ROOM: tl.constexpr,
-    CHUNK: tl.constexpr,
+    TILES: tl.constexpr,
     TURNED: tl.constexpr,
 ):
-    """Adds the marked points of a query in order to its list, as long as there is room, and to its count."""
+    """Adds what is marked for a query to its list, as long as there is room, and to its count.
+
+    Rows and points begin with those numbers; marks of tiles before `first_tile` are left out. Turned, the
+    query is added to the lists of the points. No list is in order.
+    """
     row = tl.program_id(0).to(tl.int64)
-    n_found = tl.load(counts + row)
-    for first in range(0, n_words, CHUNK):
-        place = first + tl.arange(0, CHUNK)
-        word = _in_order(marks + row * n_words, place, place < n_words, TURNED)
-        if tl.max((word != 0).to(tl.int32), axis=0) > 0:
-            n_bits = _n_bits(word)
-            at = n_found + tl.cumsum(n_bits, axis=0) - n_bits
-            n_found += tl.sum(n_bits, axis=0)
-            while tl.max((word != 0).to(tl.int32), axis=0) > 0:
-                point = first_point + 32 * place + _n_bits((word & -word) - 1)
-                tl.store(lists + row * ROOM + at, point, mask=(word != 0) & (at < ROOM) & (point < n_points))
-                at += 1
-                word = word & (word - 1)
-    tl.store(counts + row, n_found)
+    n_found = tl.load(counts + first_row + row)
+    for first in range(first_tile, n_tiles, TILES):
+        tile = first + tl.arange(0, TILES)
+        at = marks + 4 * (row * n_tiles + tile)[:, None] + tl.arange(0, 4)[None, :]
+        words = tl.load(at, mask=(tile < n_tiles)[:, None], other=0)
+        if tl.max(tl.max((words != 0).to(tl.int32), axis=1), axis=0) > 0:
+            even, odd = tl.split(tl.reshape(words, [TILES, 2, 2]))
+            word_0, word_2 = tl.split(even)
+            word_1, word_3 = tl.split(odd)
+            if not TURNED:
+                n_bits = _n_bits(word_0) + _n_bits(word_1) + _n_bits(word_2) + _n_bits(word_3)
+                place = n_found + tl.cumsum(n_bits, axis=0) - n_bits
+                n_found += tl.sum(n_bits, axis=0)
+            left = word_0 | word_1 | word_2 | word_3
+            while tl.max((left != 0).to(tl.int32), axis=0) > 0:
+                # the lowest bit of the first word that has one
+                which = tl.where(word_0 != 0, 0, tl.where(word_1 != 0, 1, tl.where(word_2 != 0, 2, 3)))
+                word = tl.where(which == 0, word_0, tl.where(which == 1, word_1, word_2))
+                word = tl.where(which == 3, word_3, word)
+                bit = _lowest_bit(word)
+                point = first_point + _COLUMNS * tile + 8 * (bit // 2) + 2 * which + bit % 2
+                listed = (left != 0) & (point < n_points)
+                if TURNED:
+                    place = tl.atomic_add(counts + point, 1, mask=listed)
+                    to = point.to(tl.int64) * ROOM + place
+                    tl.store(lists + to, first_row + row, mask=listed & (place < ROOM))
+                else:
+                    tl.store(lists + (first_row + row) * ROOM + place, point, mask=listed & (place < ROOM))
+                    place += 1
+                rest = word & (word - 1)
+                word_0 = tl.where(which == 0, rest, word_0)
+                word_1 = tl.where(which == 1, rest, word_1)
+                word_2 = tl.where(which == 2, rest, word_2)
+                word_3 = tl.where(which == 3, rest, word_3)
+                left = word_0 | word_1 | word_2 | word_3
+    if not TURNED:
+        tl.store(counts + first_row + row, n_found)
 
 
 @triton.jit
-def _in_order(marks, place, inside, TURNED: tl.constexpr):
-    """The marks of 32 points in order: a byte of each word of their tile, spread two bits by two.
-
-    Those that `mark_pairs` turned are halves of two words.
-    """
-    tile = marks + place // 4 * 4
-    word = place * 0
-    if TURNED:
-        for half in tl.static_range(2):
-            bits = tl.load(tile + 2 * (place % 2) + half, mask=inside, other=0)
-            word |= ((bits >> (16 * (place % 4 // 2))) & 0xFFFF) << (16 * half)
-    else:
-        for other in tl.static_range(4):
-            bits = (tl.load(tile + other, mask=inside, other=0) >> (8 * (place % 4))) & 0xFF
-            pairs = (bits & 3) | ((bits & 12) << 6) | ((bits & 48) << 12) | ((bits & 192) << 18)
-            word |= pairs << (2 * other)
-    return word
+def _lowest_bit(word):
+    """Which is the first that is set: the exponent of what it stands for."""
+    lowest = (word & -word).to(tl.uint32, bitcast=True).to(tl.float32)
+    return (lowest.to(tl.int32, bitcast=True) >> 23) - 127
 
 
 @triton.jit

@@ -86,9 +86,9 @@ class Columns(NamedTuple):
         with _full_precision():
             return torch.addmm(self.bias, asked.rows, self.rows.T)
 
-    def every(self, step: int) -> Columns:
-        """A sample: one of so many."""
-        return Columns(self.rows[::step].contiguous(), self.bias[::step].contiguous())
+    def beginning(self, first: int) -> Columns:
+        """Those from a certain one on."""
+        return Columns(self.rows[first:], self.bias[first:])
 
 
 class ProductTable:
