@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from refusals import refuses
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_graph
+from diffpeaks.datasets import make_faces
 from diffpeaks.neighbors import searchable
 from diffpeaks.neighbors.gpu import ladder
 from diffpeaks.neighbors.gpu import space as space_module
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
 from diffpeaks.neighbors.inputs import space_of
+from diffpeaks.recipes import DEFAULT
 
 
 @pytest.fixture(autouse=True)
@@ -284,3 +287,11 @@ class TestDevices:
     @pytest.mark.parametrize("name", ["cpu", "cpu:0", torch.device("cpu")])
     def test_the_host_is_the_compiled_core(self, name):
         assert neighbor_graph(np.eye(4), 2, device=name).search == "tree"
+
+
+def test_lone_samples_join_the_clusters_that_they_join_on_the_host():
+    X, _ = make_faces(1200, 430, singleton_share=0.3, random_state=0)
+    model, host = DensityPeaks(device="cuda").fit(X), DensityPeaks(search="exact").fit(X)
+    apart = DensityPeaks(device="cuda", recipe=replace(DEFAULT, join_lone=False)).fit(X)
+    assert apart.n_clusters_ > model.n_clusters_  # some did join
+    np.testing.assert_array_equal(model.labels_, host.labels_)

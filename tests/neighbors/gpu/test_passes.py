@@ -107,6 +107,7 @@ CASES = [
     (digits, {"smooth": True, "n_clusters": 10}, None),
     (faces, {}, None),
     (faces, {"metric": "inner_product", "smooth": True}, None),
+    (np.random.default_rng(0).normal(size=(80, 24)), {"metric": "cosine", "smooth": True}, None),
     (moons, {}, None),
     (doubled, {}, None),
     (doubled, {"density": KernelDiffusion(radius=0.8)}, None),

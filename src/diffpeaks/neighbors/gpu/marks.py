@@ -28,6 +28,7 @@ _RISK = 0.006  # of queries for which too few points are marked
 _FEW_ROWS, _GROUP_ROWS = 32, 16  # of few features
 _TILES_COLLECTED, _PAIRS = 64, 32
 _PAIR_BYTES = 1 << 30  # of marks of pairs, at once
+_SAMPLE_BYTES = 1 << 28  # of the best of the sample, at once
 _SUM_ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
 _FARTHER = 1 + 1e-6  # times a squared distance, than which another may be rounded to the same
 
@@ -132,16 +133,15 @@ class ProductMarks(Marks):
         n_rows = BLOCK * max(1, min(_PAIR_BYTES // (n_columns // 4), n_points // 16) // BLOCK)
         if 4 * self.room(n_wanted) * n_points > most_bytes:
             return None
-        least = torch.full((n_columns,), torch.inf, device=self._points.device)
-        beyond = torch.empty(n_points, dtype=torch.float64, device=self._points.device)
-        for which in (slice(first, first + n_rows) for first in range(0, n_points, n_rows)):
-            asked = self._table.coordinates_of(Queries(self._points[which], which))
-            least[:n_points][which] = reached = self._reached_by(asked, n_wanted)
-            beyond[which] = self._table.squares_beyond(asked, reached, rounding=_SUM_ROUNDING)
+        asked = self._table.coordinates_of(Queries(self._points, slice(None)))
+        reached = self._reached_by(asked, n_wanted)
+        beyond = self._table.squares_beyond(asked, reached, rounding=_SUM_ROUNDING)
+        least = torch.full((n_columns,), torch.inf, device=reached.device)
+        least[:n_points] = self._without_bias(reached)
         listed = self._nothing_listed(beyond, n_wanted)
         for first in range(0, n_points, n_rows):
             n_listed = min(n_rows, n_points - first)
-            self._list_pairs(first, n_listed, self._without_bias(least), listed)
+            self._list_pairs(first, n_listed, least, listed)
             done(n_listed)
         return listed
 
@@ -166,10 +166,12 @@ class ProductMarks(Marks):
 
         It is below that of the last point that is wanted by what both may be off.
         """
-        best = self._comparing.best(asked.rows, self._sample)
-        ranked = best.topk(min(sample_rank(n_wanted), best.shape[1]), dim=1).values.double()
+        rank = min(sample_rank(n_wanted), self._n_groups)
+        blocks = asked.rows.split(max(1, _SAMPLE_BYTES // (4 * self._n_groups)))
+        best = (self._comparing.best(rows, self._sample) for rows in blocks)
+        ranked = torch.cat([some.topk(rank, dim=1).values for some in best]).double()
         ranked += self._table.common_bias or 0.0
-        last = ranked[:, min(n_wanted // _EVERY, ranked.shape[1] - 1)]
+        last = ranked[:, min(n_wanted // _EVERY, rank - 1)]
         clear = last - 2 * self._table.error(asked, _SUM_ROUNDING)
         return torch.minimum(ranked[:, -1], clear).float()
 

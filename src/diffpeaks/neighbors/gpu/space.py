@@ -79,6 +79,9 @@ class DeviceSpace(EuclideanSpace):
     def same(self, queries: torch.Tensor, first: int) -> NDArray[np.bool_]:
         return equal_rows(on_host(queries), on_host(self.points[first : first + len(queries)]))
 
+    def moved(self, points: Any) -> Self:
+        return super().moved(on_device(points, self.points.device))
+
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         rows = which if isinstance(which, slice) else on_device(which, self.points.device).long()
         return type(self)(self.points[rows], self.metric, True)
@@ -111,7 +114,9 @@ class DeviceSpace(EuclideanSpace):
         if pull.length is not None:
             for part in _blocks(moved):
                 lengths = roots(squared_lengths(moved[part]))
-                ratio = torch.where(lengths > 0, pull.length / lengths, torch.ones_like(lengths))
+                ones = torch.ones_like(lengths)
+                # a number divided by a tensor would be multiplied by its reciprocal, which is rounded
+                ratio = torch.where(lengths > 0, pull.length * ones / lengths, ones)
                 moved[part] = (moved[part].double() * ratio[:, None]).to(moved.dtype)
         return moved
 
