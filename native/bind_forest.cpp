@@ -5,6 +5,7 @@
 #include "kept_rows.hpp"
 #include "links.hpp"
 #include "merges.hpp"
+#include "order.hpp"
 #include "passes.hpp"
 
 namespace diffpeaks {
@@ -185,6 +186,12 @@ void bind_forest(nb::module_& m) {
                          n_threads);
         },
         array("rows"), array("rank"), array("position"), nb::arg("n_threads"), Released());
+    m.def(
+        "sort_descending",
+        [](In<double> by, Out<Index> order) {
+            sort_descending(values(by, "values", length(order)), order.data(), length(order));
+        },
+        array("values"), array("order"), Released());
     m.def(
         "follow_links",
         [](In<Index> links, Out<Index> ends) {

@@ -28,6 +28,16 @@ def test_parents_and_deltas(case, max_link):
     np.testing.assert_array_equal(forest.rank[order], np.arange(len(X)))
 
 
+some_values = st.floats(allow_nan=False) | st.sampled_from([0.0, -0.0, 1.0])
+
+
+@given(keys=st.lists(st.tuples(some_values, some_values), max_size=300))
+def test_the_densest_come_first_then_by_the_second_key_and_the_index(keys):
+    density, second = np.array(keys, dtype=np.float64).reshape(-1, 2).T.copy()
+    np.testing.assert_array_equal(density_order(density), np.argsort(-density, kind="stable"))
+    np.testing.assert_array_equal(density_order(density, second), np.lexsort((-second, -density)))
+
+
 @given(case=hilly())
 def test_complete_forest_is_classic_density_peaks(case):
     X, graph, density = case

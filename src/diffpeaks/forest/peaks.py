@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT, NOISE
-from diffpeaks._native import follow_links, merge_hills
+from diffpeaks._native import follow_links, merge_hills, sort_descending
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.recipes import LinkShares
@@ -198,9 +198,11 @@ def density_order(
     density: NDArray[np.float64], tie_break: NDArray[np.float64] | None = None
 ) -> NDArray[np.int32]:
     """Samples from the densest on: density descending, then `tie_break` descending, then index."""
-    if tie_break is None:
-        return np.argsort(-density, kind="stable").astype(np.int32)
-    return np.lexsort((-tie_break, -density)).astype(np.int32)
+    order = np.arange(len(density), dtype=np.int32)
+    if tie_break is not None:
+        sort_descending(tie_break, order)
+    sort_descending(density, order)
+    return order
 
 
 def rank_of(order: NDArray[np.int32]) -> NDArray[np.int32]:
