@@ -141,4 +141,4 @@ def device_bytes(n_samples: int, n_features: int, n_neighbors: int, itemsize: in
     # in half floats and, for the few rows that need them, in floats; few features in double
     compared = n_samples * (8 * n_features if n_features <= FEW_FEATURES else 6 * (n_features + 8))
     # comparing, and lists of candidates for all points
-    return points + lists + compared + 64 * n_samples + 2 * WORKSPACE
+    return points + lists + compared + 64 * n_samples + WORKSPACE + max(WORKSPACE, 2 * points)

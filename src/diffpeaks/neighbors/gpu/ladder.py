@@ -80,10 +80,8 @@ class DevicePoints:
         """What the rungs find, each for the queries about which those before it are not certain."""
         found, own = self._nothing(len(asked), n_nearest), asked is self._points
         for rung in rungs:
-            is_first = (
-                rung is rungs[0]
-            )  # those after it have little to do, and nobody waits to see how little
-            tell = done if is_first else _nobody
+            is_first = rung is rungs[0]
+            tell = done if is_first else _nobody  # the others have little to do
             listed = self._pairs(n_nearest, tell) if own and is_first and rung.table == "marks" else None
             for which in self._uncertain(found, rung):
                 queries = Queries(asked[which], which if own else None, listed and listed.of(which))
@@ -97,7 +95,8 @@ class DevicePoints:
         """What is marked for all points, each pair compared once; None where the lists would be too large."""
         if self._limit is not None:
             return None
-        return self._marking().listed(n_nearest, WORKSPACE, done)
+        most_bytes = min(max(WORKSPACE, 2 * self._points.nbytes), free_bytes(self._device) // 4)
+        return self._marking().listed(n_nearest, most_bytes, done)
 
     def _uncertain(self, found: Found, rung: Rung) -> Iterator[slice | torch.Tensor]:
         """The queries that a rung must look at, so many at a time as the workspace holds."""
