@@ -10,7 +10,6 @@ import pytest
 from chromium import at, changed, drag, ink, open_pages, set_rule
 from clouds import general_position, same_partition
 
-import diffpeaks
 from diffpeaks import DensityPeaks
 from diffpeaks.captions import Captions
 
@@ -297,16 +296,6 @@ def test_a_notebook_of_another_origin_may_frame_it(opened, browser, tmp_path):
     frame.locator("#theme").click()
     notebooks.shutdown()
     notebooks.server_close()
-
-
-def test_without_webgl_it_says_so(opened, browser):
-    explorer = diffpeaks.explore(MODEL, open_browser=False)
-    page = browser.new_page()
-    page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")
-    page.goto(explorer.url)
-    page.wait_for_selector("#status.refusal")
-    assert "WebGL2" in page.inner_text("#status")
-    explorer.close()
 
 
 def test_a_page_whose_program_has_ended_says_so(opened):

@@ -8,13 +8,14 @@ import { Colours } from "./colours.js";
 import { Controls } from "./controls.js";
 import { Details } from "./details.js";
 import { count, samplesTold } from "./elements.js";
+import { allDrawn } from "./drawing.js";
 import { connectDialogs } from "./export.js";
 import { explainWords } from "./glossary.js";
 import { DecisionGraph } from "./graph.js";
 import { connectKeys } from "./keys.js";
 import { MapPlot } from "./map.js";
 import { Names } from "./names.js";
-import { loadShaders } from "./points.js";
+import { loadShaders } from "./webgl.js";
 import { ProminencePlot } from "./prominence.js";
 import { Selection, connectSearch } from "./selection.js";
 import { connectTheme } from "./theme.js";
@@ -110,6 +111,7 @@ class App {
         this.attempt(async () => {
           const found = await change(name, values, this.clustering.revision);
           this.#show(found, passing);
+          await allDrawn();
           document.documentElement.dataset.drawn = (performance.now() - start).toFixed(1);
           byId("took").textContent =
             `cut ${Math.round(1000 * found.seconds)} ms, drawn after ${Math.round(performance.now() - start)} ms`;
@@ -147,7 +149,7 @@ class App {
     if (!this.clustering) return;
     this.map.recolour();
     this.graph.recolour();
-    for (const plot of [this.map, this.graph, this.prominence]) plot.redraw();
+    this.prominence.redraw();
   }
 
   tell(text, isRefusal) {
@@ -173,7 +175,7 @@ class App {
     scene.drawn.forEach((sample, place) => (this.#places[sample] = place));
     byId("title").textContent = scene.title;
     const isThinned = scene.n_drawn < scene.n_samples;
-    byId("map-hint").textContent =
+    byId("map-hint").textContent = byId("map-hint").title =
       `${scene.map_name} · ${isThinned ? `${count(scene.n_drawn)} of ` : ""}${samplesTold(scene.n_samples)} drawn`;
     byId("counts").textContent = samplesTold(scene.n_samples);
     byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "density and delta" : scene.delta_note;
@@ -204,19 +206,17 @@ class App {
 
   #show(clustering, passing) {
     this.clustering = clustering;
+    this.colours.follow(clustering);
     this.choice.follow(clustering, passing);
-    this.prominence.recolour(passing);
+    this.prominence.follow(clustering, passing);
     this.controls.show(clustering);
     byId("undo").disabled = !clustering.can.undo;
     byId("redo").disabled = !clustering.can.redo;
     this.tell([clustering.told, ...clustering.notes].join(" · "), false);
     byId("cut-told").textContent = byId("cut-told").title = clustering.cut_told;
     byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} hills`;
-    this.list.recolour();
-    this.map.recolour();
-    this.graph.recolour();
-    for (const plot of [this.map, this.graph, this.prominence]) plot.drawNow();
-    this.#enableActions();
+    this.showChoice();
+    if (clustering.result.length) this.list.reveal(clustering.result[0]);
     if (clustering.view) this.#setView(clustering.view);
     if (passing) return;
     this.names.refresh();
@@ -226,13 +226,15 @@ class App {
 
   // How the page is looked at, for a session that is saved.
   get view() {
-    return { bounds: this.map.view, colour_by: this.colouring.name, order: byId("order").value };
+    const { by, descending } = this.list.sorting;
+    return { bounds: this.map.view, colour_by: this.colouring.name, tags: this.map.tags.kind, order: by, descending };
   }
 
-  #setView({ bounds, colour_by: colourBy, order }) {
+  #setView({ bounds, colour_by: colourBy, tags = "numbers", order = "size", descending = order === "size" }) {
     this.map.view = bounds;
+    this.map.tags.kind = tags;
     this.colouring.show(colourBy);
-    this.list.sortBy(order);
+    this.list.sorting.set(order, descending);
   }
 
   #enableActions() {

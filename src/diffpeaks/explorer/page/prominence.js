@@ -30,8 +30,7 @@ export class ProminencePlot {
   }
 
   // The scale stays while a line is dragged, so that the line stays under the pointer.
-  recolour(passing) {
-    const { hill_prominence: rises, n_hills: count, cut } = this.#app.clustering;
+  follow({ hill_prominence: rises, n_hills: count, cut }, passing) {
     if (passing) return;
     const finite = rises.reduce((top, rise) => Math.max(top, rise), 0);
     this.#top = Math.max(finite, cut.min_prominence ?? 0) || 1;
@@ -41,10 +40,6 @@ export class ProminencePlot {
 
   redraw() {
     this.#frame.redraw();
-  }
-
-  drawNow() {
-    this.#frame.drawNow();
   }
 
   #height(rise) {
