@@ -136,9 +136,7 @@ def measured(browser, model, coordinates):
     page.goto(explorer.url)
     page.wait_for_selector("html[data-ready]", state="attached", timeout=WAIT)
     found = {"usable_s": round(time.perf_counter() - start, 2)}
-    page.wait_for_function(
-        "() => document.querySelector('#graph-hint').textContent === 'density and delta'", timeout=WAIT
-    )
+    page.wait_for_selector("html[data-exact='true']", state="attached", timeout=WAIT)
     found["prepared_s"] = round(time.perf_counter() - start, 2)
     page.wait_for_timeout(1500)
     hand = Hand(page)

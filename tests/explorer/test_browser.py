@@ -235,9 +235,15 @@ def test_dark_and_light(opened):
     assert background() < 60
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (2560, 1440), (900, 640)])
+@pytest.mark.parametrize("size", [(1366, 768), (2560, 1440), (900, 640), (800, 768)])
 def test_nothing_overflows(opened, size):
-    _, page = opened(size=size)
+    many = {f"column {place}": np.array(["some words of it"] * len(X)) for place in range(12)}
+    odd = np.array(["😀 " * 60, "مرحبا بالعالم " * 20, "x" * 900] * (len(X) // 3), object)
+    _, page = opened(size=size, title="A long title " * 20, captions=Captions(len(X), odd, odd, many))
+    page.keyboard.press("v")
+    page.locator("#selection tbody tr").first.click()
+    page.wait_for_selector("text=Neighbours,")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     wide = page.evaluate(
         """() => [...document.querySelectorAll('.panel, .bar, .controls, .rule, .status')].filter((one) =>
           one.scrollWidth > one.clientWidth + 1).map((one) => one.className)"""

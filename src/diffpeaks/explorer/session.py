@@ -121,7 +121,11 @@ class Session:
 
     def split(self, cluster: int) -> None:
         """Take the most prominent hill out of a cluster, by its number."""
-        self._edit(Split(self._peak(cluster)))
+        peak = self._peak(cluster)
+        try:
+            self._edit(Split(peak))
+        except ValueError as error:
+            raise ValueError(f"cluster {cluster} is one hill, which cannot be split; name another") from error
 
     def gather(self, samples: Sequence[int]) -> None:
         """Make a cluster of these samples, wherever they are now."""

@@ -175,10 +175,11 @@ class App {
     scene.drawn.forEach((sample, place) => (this.#places[sample] = place));
     byId("title").textContent = scene.title;
     const isThinned = scene.n_drawn < scene.n_samples;
-    byId("map-hint").textContent = byId("map-hint").title =
-      `${scene.map_name} · ${isThinned ? `${count(scene.n_drawn)} of ` : ""}${samplesTold(scene.n_samples)} drawn`;
+    const drawn = isThinned ? ` · ${count(scene.n_drawn)} of ${samplesTold(scene.n_samples)} drawn` : "";
+    byId("map-hint").textContent = byId("map-hint").title = `${scene.map_name}${drawn}`;
     byId("counts").textContent = samplesTold(scene.n_samples);
-    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "density and delta" : scene.delta_note;
+    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "" : scene.delta_note;
+    document.documentElement.dataset.exact = scene.is_exact;
     this.map.setScene(scene);
     this.graph.setScene(scene);
     if (scene.is_pending) this.#askAgain();
@@ -214,7 +215,7 @@ class App {
     byId("redo").disabled = !clustering.can.redo;
     this.tell([clustering.told, ...clustering.notes].join(" · "), false);
     byId("cut-told").textContent = byId("cut-told").title = clustering.cut_told;
-    byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} hills`;
+    byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} ${clustering.n_hills === 1 ? "hill" : "hills"}`;
     this.showChoice();
     if (clustering.result.length) this.list.reveal(clustering.result[0]);
     if (clustering.view) this.#setView(clustering.view);

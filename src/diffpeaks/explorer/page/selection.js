@@ -109,7 +109,7 @@ export class Selection {
       return chip;
     });
     const more = clusters - counts.filter(([label]) => label >= 0).length;
-    if (more > 0) chips.push(span("quiet", `and ${count(more)} more clusters`));
+    if (more > 0) chips.push(span("quiet", `and ${count(more)} more ${more === 1 ? "cluster" : "clusters"}`));
     byId("selection-clusters").replaceChildren(...chips);
   }
 
