@@ -2,7 +2,7 @@
 // data and pixels.
 
 import { drawSoon } from "./drawing.js";
-import { pointCloud } from "./points.js";
+import { paperOf, pointCloud } from "./points.js";
 
 export class Frame {
   lastCost = 0; // milliseconds that it took to draw
@@ -136,7 +136,7 @@ export class Frame {
   }
 
   #cleared(canvas) {
-    const context = canvas.getContext("2d");
+    const context = paperOf(canvas);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, ...this.#size);
     // a canvas that is only cleared may go on showing what it had

@@ -4,7 +4,7 @@ import { Raster } from "./raster.js";
 import { WebGl } from "./webgl.js";
 
 const EMULATED = /swiftshader|llvmpipe|softpipe|software|basic render/i; // cards that are the processor in disguise
-let hasCard = null;
+let isCardThere = null;
 
 // What both offer:
 // - setPositions(name, positions, size, rim): positions (x, y, x, y, ...) of a layer, the diameter of its points in
@@ -12,8 +12,17 @@ let hasCard = null;
 // - setColours(name, colours): of each point of a layer, as 4 bytes: red, green, blue, opacity.
 // - draw(scale, offset, ratio): draw at once; scale and offset take data to the square from -1 to 1.
 export function pointCloud(canvas, shaders) {
-  hasCard ??= findCard();
-  return hasCard ? new WebGl(canvas, shaders) : new Raster(canvas);
+  return hasCard() ? new WebGl(canvas, shaders) : new Raster(paperOf(canvas));
+}
+
+// What else is drawn on a canvas; without a card it is kept where the processor draws it.
+export function paperOf(canvas) {
+  return canvas.getContext("2d", { willReadFrequently: !hasCard() });
+}
+
+function hasCard() {
+  isCardThere ??= findCard();
+  return isCardThere;
 }
 
 // A card that is emulated takes several times as long as the processor does by itself.

@@ -16,9 +16,9 @@ export class Raster {
   #pixels = null; // of the image, premultiplied while points are drawn
   #layers = new Map();
 
-  constructor(canvas) {
-    this.#context = canvas.getContext("2d");
-    if (!this.#context) throw new Error("This browser draws no canvas, which the plots need. Try another browser.");
+  constructor(context) {
+    this.#context = context;
+    if (!context) throw new Error("This browser draws no canvas, which the plots need. Try another browser.");
   }
 
   setPositions(name, positions, size, rim = [0, 0, 0, 0]) {
