@@ -18,7 +18,7 @@ _TONE_COST = 0.1  # of lighter and darker tones: plain hues come first
 # Of a colour that other clusters have: more than any likeness where there are colours for all, else by how
 # many have it, in units of their mean.
 _NEVER, _SELDOM = 1e3, 0.3
-_SWEEPS = 4
+_SWEEPS = 2
 _MOST_CHOOSING = 500  # clusters, the largest: colours of more help nobody
 
 

@@ -60,13 +60,32 @@ export class Colours {
   // Four bytes a point: those that are not lit are pale, noise is thin. Nothing given for isLit lights all.
   ofPoints(labels, opacity, isLit, shade = (place) => this.of(labels[place])) {
     const found = new Uint32Array(labels.length);
-    const full = Math.round(255 * opacity) << 24;
-    const thin = Math.round(255 * opacity * NOISE_OPACITY) << 24;
-    const pale = Math.round(255 * opacity * (labels.length > MANY ? PALE.many : PALE.few)) << 24;
+    const { full, thin, pale } = strengths(opacity, labels.length);
     for (let i = 0; i < labels.length; i += 1) {
       const strength = !isLit || isLit(i) ? (labels[i] < 0 ? thin : full) : pale;
       found[i] = strength | shade(i);
     }
     return found;
   }
+
+  // The same by clusters alone, of which those that are chosen stand out: one look at a table for each point.
+  ofClusters(labels, opacity, chosen) {
+    const { full, thin, pale } = strengths(opacity, labels.length);
+    let highest = -1;
+    for (let i = 0; i < labels.length; i += 1) if (labels[i] > highest) highest = labels[i];
+    const table = new Uint32Array(highest + 2); // from noise on
+    table[0] = this.noise | (chosen.size ? pale : thin);
+    for (let label = 0; label <= highest; label += 1) {
+      table[label + 1] = this.of(label) | (!chosen.size || chosen.has(label) ? full : pale);
+    }
+    const found = new Uint32Array(labels.length);
+    for (let i = 0; i < labels.length; i += 1) found[i] = table[labels[i] + 1];
+    return found;
+  }
+}
+
+// Opacities as the highest of four bytes: of what is lit, of noise that is, and of what is not.
+function strengths(opacity, count) {
+  const shares = { full: 1, thin: NOISE_OPACITY, pale: count > MANY ? PALE.many : PALE.few };
+  return Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, Math.round(255 * opacity * share) << 24]));
 }

@@ -57,10 +57,9 @@ export class DecisionGraph {
   }
 
   #colour(cloud) {
-    const { clustering, colours, colouring, lit } = this.#app;
+    const { clustering, colours, colouring } = this.#app;
     const { clusters } = this.#app.choice;
-    const shade = colouring.shade(clustering.labels);
-    cloud.setColours("samples", colours.ofPoints(clustering.labels, 0.45, lit, shade));
+    cloud.setColours("samples", this.#app.tintsOf(0.45));
     cloud.setPositions("peaks", clustering.peaks_graph, ...peakStyle(this.#frame, clustering));
     const peakShade = colouring.shadeOfPeaks(clustering.clusters);
     const isChosen = clusters.size ? (place) => clusters.has(clustering.clusters[place]) : null;

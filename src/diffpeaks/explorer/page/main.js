@@ -52,7 +52,8 @@ class App {
     for (const name of ["undo", "redo"]) byId(name).addEventListener("click", () => this.change(name));
     byId("merge").addEventListener("click", () => this.change("merge", { clusters: [...this.choice.clusters] }));
     byId("split").addEventListener("click", () => this.change("split", { cluster: [...this.choice.clusters][0] }));
-    const [scene, clustering] = await Promise.all([readPacket("/api/scene"), readPacket("/api/clustering")]);
+    const scene = await readPacket("/api/scene");
+    const clustering = await readPacket("/api/clustering"); // after it: peaks lie where that scene has them
     this.colours = new Colours(scene.palette);
     this.#setScene(scene);
     this.#show(clustering, false);
@@ -90,8 +91,16 @@ class App {
     return place < 0 ? undefined : this.clustering.labels[place];
   }
 
+  // The colours of the points that are drawn, with this opacity where they stand out.
+  tintsOf(opacity) {
+    const { labels } = this.clustering;
+    const { clusters } = this.choice;
+    if (this.colouring.isByCluster && this.selection.isEmpty) return this.colours.ofClusters(labels, opacity, clusters);
+    return this.colours.ofPoints(labels, opacity, this.#lit, this.colouring.shade(labels));
+  }
+
   // Whether the point at a place stands out; nothing where all do.
-  get lit() {
+  get #lit() {
     const { labels } = this.clustering;
     const { drawn } = this.scene;
     const { clusters } = this.choice;

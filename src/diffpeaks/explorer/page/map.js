@@ -68,10 +68,10 @@ export class MapPlot {
   }
 
   #colour(cloud) {
-    const { clustering, colours, colouring, lit } = this.#app;
+    const { clustering, colours, colouring } = this.#app;
     const { clusters, sample } = this.#app.choice;
     const opacity = this.#positions.length > 40_000 ? 0.75 : 0.9;
-    cloud.setColours("samples", colours.ofPoints(clustering.labels, opacity, lit, colouring.shade(clustering.labels)));
+    cloud.setColours("samples", this.#app.tintsOf(opacity));
     cloud.setPositions("peaks", clustering.peaks_map, ...peakStyle(this.#frame, clustering));
     const peakShade = colouring.shadeOfPeaks(clustering.clusters);
     const isChosen = clusters.size ? (place) => clusters.has(clustering.clusters[place]) : null;

@@ -161,7 +161,7 @@ export class Selection {
     cluster.append(dot(this.#app.colours.css(one.label)), span("", this.#app.names.full(one.label)));
     if (hasPictures) line.insertCell().append(one.caption.picture ? picture(one.sample, "thumbnail") : "");
     line.append(marked("td", one.caption.name, words), cluster);
-    if (hasTexts) line.append(marked("td", one.caption.text, words, "text-cell"));
+    if (hasTexts) line.insertCell().append(marked("div", one.caption.text, words, "text-cell"));
     for (const name of columns) line.append(marked("td", one.caption.metadata[name] ?? "", words));
     line.append(element("td", shortNumber(one.density), "number"));
     line.addEventListener("click", () => this.#app.choice.explain(one.sample));
