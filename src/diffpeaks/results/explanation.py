@@ -125,9 +125,9 @@ def explanation(
 def path_to_peak(
     sample: int, forest: PeakForest, clusters: Clusters, are_linked: Callable[[int, int], bool]
 ) -> tuple[list[int], tuple[int, ...], bool]:
-    """The samples from one to its peak as labels follow them, the saddles among them, and whether it has none.
+    """The samples from one to its peak as labels follow them, the saddles among them, and if a mean led there.
 
-    It has none where a sample joined a cluster by its mean: that it touches the peak is all the forest knows.
+    Where a sample joined a cluster by its mean there is no saddle: the forest has it touch the peak.
     No sample comes twice: where the way leads back over one, what lies between is left out.
     """
     peak = clusters.peaks[clusters.labels[sample]]
