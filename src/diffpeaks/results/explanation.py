@@ -125,7 +125,7 @@ def explanation(
 def path_to_peak(
     sample: int, forest: PeakForest, clusters: Clusters, are_linked: Callable[[int, int], bool]
 ) -> tuple[list[int], tuple[int, ...], bool]:
-    """The samples from one to its peak as labels follow them, the saddles among them, and if a mean led there.
+    """The samples from one to its peak as labels follow them, the saddles among them, and if by a mean.
 
     Where a sample joined a cluster by its mean there is no saddle: the forest has it touch the peak.
     No sample comes twice: where the way leads back over one, what lies between is left out.
