@@ -110,7 +110,14 @@ def drag(page, start, end):
     page.mouse.down()
     page.mouse.move(*end, steps=8)
     page.mouse.up()
-    page.wait_for_timeout(150)
+    settle(page)
+
+
+def settle(page):
+    """Wait until no change follows another."""
+    before = None
+    while before != (before := page.evaluate("document.documentElement.dataset.changes ?? 0")):
+        page.wait_for_timeout(250)
 
 
 def ink(page, name):

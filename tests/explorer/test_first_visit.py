@@ -1,6 +1,6 @@
 """What a person does who has never seen the page, in a real Chromium.
 
-Find a topic by a word, read why a sample is in it, rename it, merge two, take the labels away with their names,
+Find a topic by a word, read why a sample is in it, rename it, merge two, take the labels away with names,
 and get the same by the Python lines that the page shows.
 """
 
