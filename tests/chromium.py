@@ -57,10 +57,12 @@ class Opener:
         self.explorers.append(explorer)
         return explorer, self.another_tab(explorer, size)
 
-    def another_tab(self, explorer, size=(1366, 768)):
+    def another_tab(self, explorer, size=(1366, 768), script=""):
+        """A page of an explorer that is there; the script runs before those of the page."""
         page = self.browser.new_page(viewport={"width": size[0], "height": size[1]}, accept_downloads=True)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
+        page.add_init_script(script)
         page.goto(explorer.url)
         page.wait_for_selector("html[data-ready]", state="attached")
         return page
@@ -108,7 +110,14 @@ def drag(page, start, end):
     page.mouse.down()
     page.mouse.move(*end, steps=8)
     page.mouse.up()
-    page.wait_for_timeout(150)
+    settle(page)
+
+
+def settle(page):
+    """Wait until no change follows another."""
+    before = None
+    while before != (before := page.evaluate("document.documentElement.dataset.changes ?? 0")):
+        page.wait_for_timeout(250)
 
 
 def ink(page, name):

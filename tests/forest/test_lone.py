@@ -73,9 +73,14 @@ def test_whoever_joined_is_explained_and_kept(faces, tmp_path):
     apart, model = DensityPeaks(recipe=APART).fit(X), DensityPeaks().fit(X)
     lone = np.flatnonzero(np.bincount(apart.labels_)[apart.labels_] == 1)
     joined = lone[np.bincount(model.labels_)[model.labels_[lone]] > 1]
-    told = model.explain(int(joined[0]))
-    assert told.reason == "absorbed"
-    assert told.peak == model.peak_indices_[model.labels_[joined[0]]]
+    for sample in joined.tolist():
+        told = model.explain(sample)
+        assert told.reason == "resembles"
+        assert told.peak == model.peak_indices_[model.labels_[sample]]
+        assert told.path == (sample, told.peak)
+        assert told.saddles == ()
+    others = np.setdiff1d(np.arange(len(X)), lone)[:200]
+    assert "resembles" not in {model.explain(int(sample)).reason for sample in others}
     np.testing.assert_array_equal(model.recut(), model.labels_)
     np.testing.assert_array_equal(model.recut(cut=model.cut_), model.labels_)
     model.save(tmp_path / "faces")

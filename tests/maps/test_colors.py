@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from vision import DEFICIENCIES, perceived
 
 from diffpeaks._base.palette import N_COLORS, cluster_colors, color_differences
-from diffpeaks.maps import color_indices
+from diffpeaks.maps import color_indices, colors
+from diffpeaks.maps.colors import _medians
 
 SIDE = 12
 MIDDLES = np.stack(np.meshgrid(np.arange(SIDE), np.arange(SIDE)), axis=-1).reshape(-1, 2)
@@ -62,6 +63,54 @@ def test_noise_and_missing_numbers_have_no_part_in_it():
     np.testing.assert_array_equal(color_indices(beside, noisy), color_indices(places, labels))
     twice = color_indices(places, 2 * labels)
     np.testing.assert_array_equal(twice[::2], color_indices(places, labels))
+
+
+@given(st.integers(8, 60), st.integers(0, 100))
+def test_colours_that_clusters_have_stay_and_the_others_choose_around_them(n_clusters, seed):
+    random = np.random.default_rng(seed)
+    labels = np.concatenate([np.arange(n_clusters), random.integers(-1, n_clusters, 60)])
+    places = random.normal(size=(len(labels), 2))
+    fixed = np.where(random.random(n_clusters) < 0.5, random.integers(0, N_COLORS, n_clusters), -1)
+    chosen = color_indices(places, labels, fixed)
+    np.testing.assert_array_equal(chosen[fixed >= 0], fixed[fixed >= 0])
+    assert chosen.min() >= 0
+    assert chosen.max() < N_COLORS
+    taken, free = set(fixed[fixed >= 0].tolist()), chosen[fixed < 0].tolist()
+    if n_clusters <= N_COLORS:
+        assert len(set(free)) == len(free)
+        assert not taken & set(free)
+
+
+def test_a_new_cluster_among_coloured_ones_differs_from_its_neighbours():
+    places, labels = lattice()
+    fixed = color_indices(places, labels)
+    middle = SIDE * (SIDE // 2) + SIDE // 2
+    fixed[middle] = -1
+    beside = np.flatnonzero(np.abs(MIDDLES - MIDDLES[middle]).sum(axis=1) == 1)
+    chosen = color_indices(places, labels, fixed)
+    assert np.all(color_differences()[:, chosen[middle], chosen[beside]] > 0.05)
+
+
+def test_medians_of_groups_are_those_of_numpy():
+    random = np.random.default_rng(3)
+    group = np.concatenate([np.arange(9), random.integers(0, 9, 200)])
+    values = random.normal(size=len(group))
+    expected = [np.median(values[group == one]) for one in range(9)]
+    np.testing.assert_allclose(_medians(values, group), expected, rtol=1e-15)
+
+
+def test_clusters_that_thinning_loses_have_colours_of_their_own(monkeypatch):
+    monkeypatch.setattr(colors, "_MOST_SAMPLES", 40)
+    labels = np.concatenate([np.arange(20), np.repeat(np.arange(10), 30)])
+    places = np.random.default_rng(0).normal(size=(len(labels), 2))
+    assert len(np.unique(color_indices(places, labels))) == 20
+
+
+def test_of_very_many_clusters_the_largest_choose(monkeypatch):
+    monkeypatch.setattr(colors, "_MOST_CHOOSING", 30)
+    places, labels = lattice()
+    chosen = color_indices(places, labels)  # of equal ones the first
+    np.testing.assert_array_equal(chosen[30:], np.arange(30, len(MIDDLES)) % N_COLORS)
 
 
 def test_clusters_at_one_place():

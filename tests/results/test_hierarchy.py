@@ -171,6 +171,9 @@ def test_refusals():
         tree.labels_at(-1)
     with refuses("min_prominence=nan"):
         tree.labels_at(np.nan)
+    for no_number in ("a", None, [1.0], True):
+        with refuses(f"min_prominence must be a number, got {no_number!r}"):
+            tree.labels_at(no_number)
     with refuses("leaves='trees'|'samples' or 'hills'"):
         tree.to_scipy_linkage("trees")
     with refuses("n_scales=0|at least 1"):

@@ -47,6 +47,25 @@ def typed_column(values: NDArray[Any]) -> Numbers | Categories:
     return Numbers(numbers)
 
 
+def order_of(values: NDArray[Any], descending: bool = False) -> NDArray[np.int64]:
+    """Places of values in ascending order, by number or else by text in any case; equal ones as they are.
+
+    Missing values come last, also in descending order.
+
+    >>> import numpy as np
+    >>> from diffpeaks._base.typed_columns import order_of
+    >>> order_of(np.array(["10", "", "9"], object)).tolist(), order_of(np.array(["b", "A", None])).tolist()
+    ([2, 0, 1], [1, 0, 2])
+    """
+    numbers = _as_numbers(values)
+    if numbers is None:
+        texts = np.array([shown_value(value).casefold() for value in values.tolist()], object)
+        keys, is_missing = np.unique(texts, return_inverse=True)[1].astype(np.float64), texts == ""
+    else:
+        keys, is_missing = numbers, np.isnan(numbers)
+    return np.lexsort((-keys if descending else keys, is_missing))
+
+
 def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)

@@ -20,12 +20,13 @@ from diffpeaks._base.validation import check_integer
 from diffpeaks.captions import PICTURE_SUFFIXES, Captions
 from diffpeaks.characteristics import Characteristics
 from diffpeaks.explorer import words
+from diffpeaks.explorer.cluster_colors import ClusterColors
 from diffpeaks.explorer.code import python_lines
 from diffpeaks.explorer.colourings import Colourings
 from diffpeaks.explorer.exports import labels_and_names, labels_as_csv, labels_as_npy
 from diffpeaks.explorer.naming import Naming
 from diffpeaks.explorer.saved import replay, saved_session
-from diffpeaks.explorer.selection import Finder, inside
+from diffpeaks.explorer.selection import Finder, Order, inside
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import Scene, packed_clustering, packed_selection
 
@@ -76,6 +77,7 @@ class Desk:
         characteristics = Characteristics(captions)
         self._colourings = Colourings(characteristics)
         self.naming = Naming(session, characteristics)
+        self._cluster_colors = ClusterColors(session, scene.on_map)
         colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
         self._about = {
             "title": title,
@@ -150,7 +152,7 @@ class Desk:
         session = self.session
         seconds = round(time.perf_counter() - start, 4)
         about = words.about_clustering(session) | {"seconds": seconds} | own
-        return Answer(packed_clustering(session, self._scene, about), BINARY)
+        return Answer(packed_clustering(session, self._scene, self._cluster_colors.by_label(), about), BINARY)
 
     def _code(self) -> Answer:
         with self._lock:
@@ -192,9 +194,10 @@ class Desk:
             )
         self.session.gather(found.tolist())
 
-    def _select(self, text: Any = None, polygon: Any = None) -> Answer:
+    def _select(self, text: Any = None, polygon: Any = None, order: Any = None) -> Answer:
         with self._lock:
             found = self._finder.found(text, polygon)
+            found = self._finder.sorted(found, self.session.labels, _order(order))
             return Answer(packed_selection(self.session, self._scene, found), BINARY)
 
     def _colouring(self, by: str) -> Answer:
@@ -257,6 +260,19 @@ class Desk:
 
     def _labels_npy(self) -> Answer:
         return Answer(labels_as_npy(self.session), BINARY)
+
+
+def _order(given: Any) -> Order:
+    """How a table is sorted, as it was sent; by density where nothing was."""
+    if given is None:
+        return Order()
+    if not isinstance(given, dict) or not set(given) <= set(Order._fields):
+        raise ValueError(f"an order has the fields {', '.join(Order._fields)}, got {given!r}")
+    order = Order(**given)
+    is_named = isinstance(order.by, str) and isinstance(order.column, (str, type(None)))
+    if not is_named or not isinstance(order.descending, bool):
+        raise TypeError(f"an order is by a name, descending or not, got {given!r}")
+    return order
 
 
 def _integer(name: str, given: str) -> int:

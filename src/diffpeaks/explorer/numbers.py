@@ -37,6 +37,11 @@ class Numbers:
         numbers[fresh] = self._next + np.arange(len(fresh))
         return numbers
 
+    @property
+    def n_given(self) -> int:
+        """All numbers below it were given for good; those from it on to what only passes by."""
+        return self._next
+
     def of_samples(self, now: Shown, named: Mapping[int, int]) -> NDArray[np.int64]:
         """Numbers given to clusters by samples in them, of several the first; other clusters count on."""
         numbers = np.full(len(now.peaks), NOISE, np.int64)

@@ -28,13 +28,15 @@ _INFINITE = "inf"  # JSON has no infinity
 
 
 def saved_session(session: Session, captions: Captions, view: Any = None) -> dict[str, Any]:
-    """Cut, noise, edits, numbers and names as plain values; `view` is the page's own."""
+    """Cut, noise, edits, and what clusters are known by, as plain values; `view` is the page's own."""
     if len(json.dumps(view)) > MOST_VIEW_BYTES:
         raise ValueError(f"the view is longer than {MOST_VIEW_BYTES} bytes")
     state, now, names = session.state, session.now, session.names
     refer = _references(captions)
+    known: dict[str, dict[int, Any]] = {"name": names, "color": session.colors}
     clusters = [
-        {"sample": refer(peak), "number": number} | ({"name": names[number]} if number in names else {})
+        {"sample": refer(peak), "number": number}
+        | {key: values[number] for key, values in known.items() if number in values}
         for peak, number in zip(now.peaks.tolist(), now.numbers.tolist(), strict=True)
     ]
     return {
@@ -122,8 +124,9 @@ class _Replay:
         ]
         numbers = {sample: told["number"] for sample, told in clusters}
         names = {sample: told["name"] for sample, told in clusters if "name" in told}
+        colors = {sample: told["color"] for sample, told in clusters if "color" in told}
         self._check_number_of_samples()
-        self.session.replay(State(self._cut(), policy, edits), numbers, names, self._notes)
+        self.session.replay(State(self._cut(), policy, edits), numbers, names, colors, self._notes)
 
     def _check_number_of_samples(self) -> None:
         saved, now = self.saved["n_samples"], len(self.session.labels)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from diffpeaks._base.typed_columns import order_of
 from diffpeaks.captions import Captions
 from diffpeaks.explorer.views import Scene
 
 LONGEST_TEXT = 200  # characters of a search
+
+
+class Order(NamedTuple):
+    """How a table of samples is sorted: by "density", "cluster", "sample" or "text", or by a column."""
+
+    by: str = "density"
+    column: str | None = None
+    descending: bool = True
 
 
 class Finder:
@@ -26,6 +35,24 @@ class Finder:
             raise ValueError("a selection is by a text or by a polygon; give one of them")
         samples = self._with_words(text) if polygon is None else inside(self._scene.on_map, polygon)
         return samples[np.argsort(self._rank[samples])]
+
+    def sorted(
+        self, samples: NDArray[np.int64], labels: NDArray[np.int64], order: Order
+    ) -> NDArray[np.int64]:
+        """Samples in another order: equal ones as they were, those without a value last."""
+        captions = self._captions
+        values: dict[str, NDArray[Any] | None] = {
+            "density": -self._rank,
+            "cluster": labels,
+            "sample": np.arange(captions.n_samples) if captions.ids is None else captions.ids,
+            "text": captions.text,
+        }
+        if order.column is not None and order.column not in captions.metadata:
+            raise ValueError(f"there is no column {order.column!r}; use one of {list(captions.metadata)}")
+        if order.column is None and order.by not in values:
+            raise ValueError(f"samples are not sorted by {order.by!r}; use one of {list(values)}")
+        chosen = values[order.by] if order.column is None else captions.metadata[order.column]
+        return samples if chosen is None else samples[order_of(chosen[samples], order.descending)]
 
     def _with_words(self, text: Any) -> NDArray[np.int64]:
         """Samples with all words of a text, anywhere in what is known of them, in any case."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
+from diffpeaks._base.palette import N_COLORS
 from diffpeaks._base.validation import check_integer, is_number
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut, peak_scores
@@ -39,6 +40,8 @@ class Session:
         The clusters that the last edit made, or undo and redo of one; empty after other changes.
     notes : list of str
         What is to be said of the last change.
+    colors : dict from int to int
+        The colour in the palette of each number to which one was given, for good.
     """
 
     def __init__(self, model: DensityPeaks) -> None:
@@ -52,6 +55,7 @@ class Session:
         self.revision = 0
         self.result: list[int] = []
         self.notes: list[str] = []
+        self.colors: dict[int, int] = {}
 
     @property
     def state(self) -> State:
@@ -117,7 +121,11 @@ class Session:
 
     def split(self, cluster: int) -> None:
         """Take the most prominent hill out of a cluster, by its number."""
-        self._edit(Split(self._peak(cluster)))
+        peak = self._peak(cluster)
+        try:
+            self._edit(Split(peak))
+        except ValueError as error:
+            raise ValueError(f"cluster {cluster} is one hill, which cannot be split; name another") from error
 
     def gather(self, samples: Sequence[int]) -> None:
         """Make a cluster of these samples, wherever they are now."""
@@ -132,9 +140,14 @@ class Session:
         self._change(replace(self._state, names=kept), may_drop=False)
 
     def replay(
-        self, state: State, numbers: Mapping[int, int], names: Mapping[int, str], notes: Sequence[str] = ()
+        self,
+        state: State,
+        numbers: Mapping[int, int],
+        names: Mapping[int, str],
+        colors: Mapping[int, int],
+        notes: Sequence[str] = (),
     ) -> None:
-        """Take a state that was saved; clusters have numbers and names by samples in them."""
+        """Take a state that was saved; clusters have numbers, names and colours by samples in them."""
         dropped: list[str] = []
         try:
             now, edits = self._with_edits(state, dropped)
@@ -143,11 +156,20 @@ class Session:
             state = replace(state, cut=self.model.cut_)
             now, edits = self._with_edits(state, dropped)
         now = replace(now, numbers=self._numbers.of_samples(now, numbers))
-        clustered = [sample for sample in names if now.labels[sample] != NOISE]
-        named = {int(now.numbers[now.labels[sample]]): _checked_name(names[sample]) for sample in clustered}
+        named = {number: _checked_name(name) for number, name in _by_number(now, names).items()}
+        colored = {
+            number: check_integer("color", color, 0, N_COLORS - 1)
+            for number, color in _by_number(now, colors).items()
+        }
         self._numbers.keep(replace(state, edits=edits).partition, now)
         self._change(replace(state, edits=edits, names=tuple(sorted(named.items()))))
+        self.colors |= colored
         self.notes = [*notes, *dropped]
+
+    def keep_colors(self, colors: NDArray[np.int64]) -> None:
+        """Remember the colour of each cluster now, by label; numbers that only pass by are left out."""
+        given = zip(self.now.numbers.tolist(), colors.tolist(), strict=True)
+        self.colors |= {number: color for number, color in given if number < self._numbers.n_given}
 
     def return_to(self, what: str) -> None:
         """To the cut that is chosen from the data, or to that of the fit; edits are left behind."""
@@ -244,6 +266,12 @@ def clusters_touched(before: NDArray[np.int64], now: NDArray[np.int64]) -> list[
     moved = before != now
     numbers = np.union1d(now[moved], np.intersect1d(before[moved], now))
     return numbers[numbers != NOISE].tolist()
+
+
+def _by_number(now: Shown, by_sample: Mapping[int, Any]) -> dict[int, Any]:
+    """What is known of samples, by the numbers of their clusters."""
+    labels = {sample: int(now.labels[sample]) for sample in by_sample}
+    return {int(now.numbers[label]): by_sample[sample] for sample, label in labels.items() if label != NOISE}
 
 
 def _bound(name: str, value: Any) -> float:

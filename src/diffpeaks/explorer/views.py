@@ -142,8 +142,10 @@ def hills_to_plot(prominence: NDArray[np.float64], most: int = MOST_HILLS) -> ND
     return np.unique(np.concatenate([head, tail]))
 
 
-def packed_clustering(session: Session, scene: Scene, header: dict[str, Any]) -> bytes:
-    """What a cut changes: labels of what is drawn, clusters with their peaks, hills with their prominence."""
+def packed_clustering(
+    session: Session, scene: Scene, colors: NDArray[np.int64], header: dict[str, Any]
+) -> bytes:
+    """What a cut changes: labels of what is drawn, clusters with peaks and colours, hills and prominences."""
     now = session.now
     listed = listed_clusters(now.sizes)
     peaks = now.peaks[listed]
@@ -157,6 +159,7 @@ def packed_clustering(session: Session, scene: Scene, header: dict[str, Any]) ->
         header | {"n_listed": len(listed), "n_hills": len(hills)},
         labels=session.labels[scene.drawn].astype(np.int32),
         clusters=now.numbers[listed].astype(np.uint32),
+        colours=colors[listed].astype(np.uint32),
         peaks=peaks.astype(np.uint32),
         sizes=now.sizes[listed].astype(np.uint32),
         peaks_map=scene.on_map[peaks].ravel(),

@@ -20,6 +20,8 @@ _REASONS = {
     Reason.PEAK: "it is the peak of its cluster",
     Reason.LINKED: "it climbs over denser neighbours to the peak",
     Reason.ABSORBED: "it climbs to the top of a smaller hill, which this cluster absorbs over a saddle",
+    Reason.RESEMBLES: "it has no link that is short enough, but is nearer to the mean of this cluster than "
+    "strangers are",
     Reason.HALO: "it is in the halo: less dense than the densest border sample of its cluster",
     Reason.SMALL_CLUSTER: "its cluster has fewer samples than the least size",
 }

@@ -214,11 +214,10 @@ def rank_of(order: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def labels_by_peak(peak: NDArray[Any], rank: NDArray[np.int32]) -> NDArray[np.int64]:
     """Labels 0, 1, ... in the order of the peaks' density, from each sample's peak; NOISE without one."""
-    clustered = peak != NO_POINT
-    is_peak = np.zeros(len(rank), bool)
-    is_peak[peak[clustered]] = True
-    peaks = np.flatnonzero(is_peak)
+    is_peak = np.zeros(len(rank) + 1, bool)  # the last place is that of NO_POINT
+    is_peak[peak] = True
+    peaks = np.flatnonzero(is_peak[:NO_POINT])
     peaks = peaks[np.argsort(rank[peaks])]
-    label = np.full(len(rank), NOISE, np.int64)
+    label = np.full(len(rank) + 1, NOISE, np.int64)
     label[peaks] = np.arange(len(peaks))
-    return np.where(clustered, label[peak], NOISE)
+    return label[peak]

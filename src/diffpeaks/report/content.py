@@ -113,7 +113,12 @@ class Content:
             return []
         named = self._named
         return [
-            Entry(number, css_color(number), named.names[label], int(self._members.sizes[label]))
+            Entry(
+                number,
+                css_color(number, self._color_indices),
+                named.names[label],
+                int(self._members.sizes[label]),
+            )
             for number, label in sorted(zip(named.numbers[shown].tolist(), shown.tolist(), strict=True))
         ]
 

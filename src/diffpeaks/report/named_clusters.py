@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.constants import NOISE
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.captions import Captions
 from diffpeaks.characteristics import Characteristics, Trait, short_name
+from diffpeaks.explorer.cluster_colors import colors_beside
 from diffpeaks.explorer.saved import read_session, replay
 from diffpeaks.explorer.session import Session
 
@@ -28,6 +31,8 @@ class NamedClusters:
     names : list of str
         Given by hand, or else made of words or columns; "" without either.
     words, traits : lists with one list for each cluster
+    colors : mapping from numbers to colours of the palette
+        Those that clusters of a session have already.
     """
 
     model: DensityPeaks
@@ -35,6 +40,7 @@ class NamedClusters:
     names: list[str]
     words: list[list[str]]
     traits: list[list[Trait]]
+    colors: Mapping[int, int]
 
     @classmethod
     def of(cls, model: DensityPeaks, captions: Captions, session: str | os.PathLike[str] | None) -> Self:
@@ -51,4 +57,13 @@ class NamedClusters:
             given.get(number, short_name(own, differing))
             for number, own, differing in zip(numbers.tolist(), words, traits, strict=True)
         ]
-        return cls(model, numbers, names, words, traits)
+        return cls(model, numbers, names, words, traits, explored.colors)
+
+    def color_indices(self, coordinates: NDArray[Any] | None) -> NDArray[np.int64]:
+        """The colour of each number: as in the explorer, or chosen on a map; without one, the number."""
+        by_number = np.arange(self.numbers.max(initial=NOISE) + 1)
+        if coordinates is not None:
+            by_number[self.numbers] = colors_beside(
+                coordinates, self.model.labels_, self.numbers, self.colors
+            )
+        return by_number

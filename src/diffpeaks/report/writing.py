@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks import maps
-from diffpeaks._base.constants import NOISE
 from diffpeaks._base.files import replacing
 from diffpeaks._base.palette import N_COLORS
 from diffpeaks._base.validation import check_integer
@@ -91,10 +90,7 @@ def write_report(
         named = NamedClusters.of(model, captions, session)
         model = named.model
         members = members_of(model)
-        # clusters of a session have the colours of their numbers, as in the explorer
-        colors = np.arange(named.numbers.max(initial=NOISE) + 1)
-        if coordinates is not None and session is None:
-            colors = maps.color_indices(coordinates, model.labels_)
+        colors = named.color_indices(coordinates)
         page = _template().render(
             title=title,
             figures=key_figures(model, members),

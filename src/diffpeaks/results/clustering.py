@@ -92,7 +92,17 @@ class Clustering:
         is_assigned = noise.samples[sample] and self.policy.noise == "assign"
         links = _links_out_of(self.landscape, noise.samples) if is_assigned else None
         clusters = Clusters(self.labels, self.peaks)
-        return explanation(sample, clusters, self.landscape.density, self.forest, before, noise, links)
+        density = self.landscape.density
+        return explanation(sample, clusters, density, self.forest, before, noise, self._are_linked, links)
+
+    def _are_linked(self, one: int, other: int) -> bool:
+        """Whether a link that is short enough leads from one of two samples to the other."""
+        links = self.landscape.graph if self.cut.is_of_all_samples else self.landscape.links
+        for here, there in ((one, other), (other, one)):
+            row = slice(links.indptr[here], links.indptr[here + 1])
+            if np.any((links.indices[row] == there) & (links.distances[row] < self.cut.longest_link)):
+                return True
+        return False
 
     def hierarchy(self, max_link: float | None) -> Hierarchy:
         landscape = self.landscape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -22,6 +23,7 @@ class Reason(StrEnum):
     PEAK = "peak"
     LINKED = "linked"  # denser samples lead to the peak
     ABSORBED = "absorbed"  # so they do, after the hill was handed over a saddle
+    RESEMBLES = "resembles"  # alone among strangers, but near to the mean of its cluster
     HALO = "halo"  # noise: less dense than the densest border sample of its cluster
     SMALL_CLUSTER = "small cluster"  # noise: fewer samples than min_cluster_size
 
@@ -92,22 +94,23 @@ def explanation(
     forest: PeakForest,
     before: Clusters,
     noise: Noise,
+    are_linked: Callable[[int, int], bool],
     links: NDArray[np.int32] | None = None,
 ) -> Explanation:
     """Why a sample has its label in `clusters`, which were `before` the noise was settled.
 
-    `links` lead out of noise that was assigned.
+    `are_linked` tells whether hills may meet at two samples; `links` lead out of noise that was assigned.
     """
     start = [sample]
     while links is not None and links[start[-1]] != start[-1]:
         start.append(int(links[start[-1]]))
-    climbed, saddles = path_to_peak(start[-1], forest, before)
+    climbed, saddles, by_mean = path_to_peak(start[-1], forest, before, are_linked)
     peak, crossing = climbed[-1], forest.crossing[climbed[-1]]
     saddle = None if forest.saddle[peak] == NO_POINT else int(forest.saddle[peak])
     return Explanation(
         sample=sample,
         label=int(clusters.labels[sample]),
-        reason=_reason(sample, before, noise, bool(saddles)),
+        reason=_reason(sample, before, noise, bool(saddles), by_mean),
         density=float(density[sample]),
         delta=float(forest.delta[sample]),
         path=(*start[:-1], *climbed),
@@ -119,23 +122,30 @@ def explanation(
     )
 
 
-def path_to_peak(sample: int, forest: PeakForest, clusters: Clusters) -> tuple[list[int], tuple[int, ...]]:
-    """The samples from one to its peak as labels follow them, and the saddles among them.
+def path_to_peak(
+    sample: int, forest: PeakForest, clusters: Clusters, are_linked: Callable[[int, int], bool]
+) -> tuple[list[int], tuple[int, ...], bool]:
+    """The samples from one to its peak as labels follow them, the saddles among them, and if by a mean.
 
+    Where a sample joined a cluster by its mean there is no saddle: the forest has it touch the peak.
     No sample comes twice: where the way leads back over one, what lies between is left out.
     """
     peak = clusters.peaks[clusters.labels[sample]]
-    path, saddles = [sample], []
+    path, saddles, by_mean = [sample], [], False
     while path[-1] != peak:
         here = path[-1]
         if forest.parent[here] != NO_POINT:
             path.append(int(forest.parent[here]))
             continue
-        saddles.append(int(forest.saddle[here]))
-        over = [here, saddles[-1], int(forest.crossing[here])]
+        saddle, crossing = int(forest.saddle[here]), int(forest.crossing[here])
+        if saddle == here and not are_linked(here, crossing):
+            by_mean = True
+        else:
+            saddles.append(saddle)
+        over = [here, saddle, crossing]
         path += [after for before, after in pairwise(over) if after != before]
     path = without_loops(path)
-    return path, tuple(dict.fromkeys(saddle for saddle in saddles if saddle in set(path)))
+    return path, tuple(dict.fromkeys(saddle for saddle in saddles if saddle in set(path))), by_mean
 
 
 def without_loops(path: list[int]) -> list[int]:
@@ -153,11 +163,13 @@ def without_loops(path: list[int]) -> list[int]:
     return found
 
 
-def _reason(sample: int, before: Clusters, noise: Noise, over_saddles: bool) -> Reason:
+def _reason(sample: int, before: Clusters, noise: Noise, over_saddles: bool, by_mean: bool) -> Reason:
     if noise.small[sample]:
         return Reason.SMALL_CLUSTER
     if noise.halo[sample]:
         return Reason.HALO
     if sample == before.peaks[before.labels[sample]]:
         return Reason.PEAK
+    if by_mean:
+        return Reason.RESEMBLES
     return Reason.ABSORBED if over_saddles else Reason.LINKED

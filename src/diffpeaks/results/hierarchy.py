@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
-from diffpeaks._base.validation import check_integer
+from diffpeaks._base.validation import check_integer, is_number
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 
 
@@ -81,6 +81,8 @@ class Hierarchy:
 
     def labels_at(self, min_prominence: float) -> NDArray[np.int64]:
         """Labels of the clustering in which no hill is less prominent, in the order of peak density."""
+        if not is_number(min_prominence):
+            raise TypeError(f"min_prominence must be a number, got {min_prominence!r}")
         if not min_prominence >= 0:
             raise ValueError(f"min_prominence={min_prominence} must be a number of at least 0")
         remain = self._forest.prominence[self.hills] >= min_prominence

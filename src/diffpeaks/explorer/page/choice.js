@@ -35,8 +35,13 @@ export class Choice {
   chooseAll(labels) {
     this.sample = null;
     this.clusters = new Set(labels);
+    this.#app.showChoice();
+    return this.#showClusters(labels);
+  }
+
+  // Tell of clusters what is known now.
+  #showClusters(labels) {
     return this.#app.attempt(async () => {
-      this.#app.showChoice();
       const { details } = this.#app;
       const [cluster] = labels;
       const about = await this.#newest(labels.length === 1 ? readJson("/api/members", { cluster }) : {});
@@ -57,8 +62,10 @@ export class Choice {
     this.clusters = new Set(result.length ? result : [...this.clusters].filter((one) => present.has(one)));
     if (passing) return;
     if (this.sample && !result.length) this.explain(this.sample.sample);
-    else this.chooseAll([...this.clusters]);
-    if (result.length) this.#app.list.reveal(result[0]);
+    else {
+      this.sample = null;
+      this.#showClusters([...this.clusters]);
+    }
   }
 
   // What was asked for, or nothing if something else has been chosen meanwhile.

@@ -2,6 +2,7 @@
 
 import { count, dot, span } from "./elements.js";
 import { picture } from "./pictures.js";
+import { Sorting, fillHead } from "./sorting.js";
 
 const ROW = 30; // pixels, as in style.css
 const SPARE = 6; // rows beyond the view
@@ -9,6 +10,7 @@ const SPARE = 6; // rows beyond the view
 export class ClusterList {
   #app;
   #element;
+  #head = document.getElementById("clusters-head");
   #inner;
   #order = []; // places in the arrays of the clustering
   #largest = 1; // the size of the largest cluster, which has the longest bar
@@ -24,23 +26,35 @@ export class ClusterList {
     element.addEventListener("keydown", (event) => this.#key(event));
     element.addEventListener("click", (event) => this.#click(event));
     new ResizeObserver(() => this.#show()).observe(element);
-    this.sorting = document.getElementById("order");
-    this.sorting.addEventListener("change", () => this.recolour());
+    this.sorting = new Sorting("size", true, () => this.recolour());
   }
 
   recolour() {
     const { clusters, sizes } = this.#app.clustering;
-    this.#order = Array.from(clusters.keys());
+    this.#order = this.#sorted();
     this.#largest = sizes.reduce((most, size) => Math.max(most, size), 1);
-    if (this.sorting.value === "size") this.#order.sort((a, b) => sizes[b] - sizes[a] || a - b);
-    this.#cursor = Math.min(this.#cursor, Math.max(0, this.#order.length - 1));
-    this.#inner.style.height = `${ROW * this.#order.length}px`;
+    this.#cursor = Math.min(this.#cursor, Math.max(0, clusters.length - 1));
+    this.#inner.style.height = `${ROW * clusters.length}px`;
+    const head = [
+      this.sorting.head("label", "number"),
+      this.sorting.head("name", "name"),
+      this.sorting.head("size", "samples", true),
+    ];
+    fillHead(this.#head, head);
     this.#show();
   }
 
-  sortBy(order) {
-    this.sorting.value = order;
-    this.recolour();
+  // Places of clusters in the chosen order; those without a name come last in that of names.
+  #sorted() {
+    const { clusters, sizes } = this.#app.clustering;
+    const { by, descending } = this.sorting;
+    const sign = descending ? -1 : 1;
+    const order = Array.from(clusters.keys());
+    if (by === "size") return order.sort((a, b) => sign * (sizes[a] - sizes[b]) || clusters[a] - clusters[b]);
+    if (by === "label") return order.sort((a, b) => sign * (clusters[a] - clusters[b]));
+    const names = order.map((place) => this.#app.names.of(clusters[place]));
+    const compare = new Intl.Collator("en", { numeric: true }).compare;
+    return order.sort((a, b) => !names[a] - !names[b] || sign * compare(names[a], names[b]) || clusters[a] - clusters[b]);
   }
 
   // Bring a cluster into view.

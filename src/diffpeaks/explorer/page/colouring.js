@@ -2,6 +2,7 @@
 
 import { readPacket } from "./api.js";
 import { shortNumber } from "./axes.js";
+import { css, packed } from "./colours.js";
 import { count, dot, element, row, span } from "./elements.js";
 
 const BY_CLUSTER = "cluster";
@@ -15,7 +16,7 @@ function rampTable() {
   return Array.from({ length: STEPS }, (_, step) => {
     const place = (step / (STEPS - 1)) * (ends.length - 1);
     const low = Math.min(Math.floor(place), ends.length - 2);
-    return ends[low].map((value, part) => Math.round(value + (place - low) * (ends[low + 1][part] - value)));
+    return packed(...ends[low].map((value, part) => Math.round(value + (place - low) * (ends[low + 1][part] - value))));
   });
 }
 
@@ -125,6 +126,6 @@ export class Colouring {
   }
 
   #entry(colour, name, number) {
-    return row("entry", [dot(`rgb(${colour.join(" ")})`), span("excerpt", name), span("number", count(number))]);
+    return row("entry", [dot(css(colour)), span("excerpt", name), span("number", count(number))]);
   }
 }

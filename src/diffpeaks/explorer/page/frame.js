@@ -1,21 +1,23 @@
 // A plot that can be moved and zoomed: canvases for axes, points and marks, one above the other, and the way between
 // data and pixels.
 
-import { PointCloud } from "./points.js";
+import { drawSoon } from "./drawing.js";
+import { paperOf, pointCloud } from "./points.js";
 
 export class Frame {
+  lastCost = 0; // milliseconds that it took to draw
   #cloud;
-  #pending = false;
+  #isColoured = true;
   #size = [1, 1];
 
   // margins: pixels kept free for axes, [left, top, right, bottom]. square: one unit is as long on both axes.
-  // paintAxes(context) draws below the points, paint(context) above them.
-  constructor(element, shaders, { margins, square, paintAxes = () => {}, paint }) {
-    Object.assign(this, { element, margins, square, paintAxes, paint });
+  // colour(cloud) gives the points their colours, paintAxes(context) draws below them, paint(context) above them.
+  constructor(element, shaders, { margins, square, colour = () => {}, paintAxes = () => {}, paint }) {
+    Object.assign(this, { element, margins, square, colour, paintAxes, paint });
     for (const name of ["ground", "canvas", "overlay"]) {
       this[name] = element.appendChild(document.createElement("canvas"));
     }
-    if (shaders) this.#cloud = new PointCloud(this.canvas, shaders);
+    if (shaders) this.#cloud = pointCloud(this.canvas, shaders);
     this.whole = this.bounds = [0, 0, 1, 1];
     new ResizeObserver(() => this.#resize()).observe(element);
   }
@@ -105,18 +107,22 @@ export class Frame {
     return found;
   }
 
-  // Draw with the next frame of the browser, however often it is asked for until then.
+  // Draw soon.
   redraw() {
-    if (this.#pending) return;
-    this.#pending = true;
-    requestAnimationFrame(() => {
-      this.#pending = false;
-      this.drawNow();
-    });
+    drawSoon(this);
+  }
+
+  // Draw soon, and colour the points before.
+  recolour() {
+    this.#isColoured = false;
+    drawSoon(this);
   }
 
   drawNow() {
+    const start = performance.now();
     if (this.#cloud) {
+      if (!this.#isColoured) this.colour(this.#cloud);
+      this.#isColoured = true;
       const [width, height] = this.#size;
       const origin = this.toPixel(0, 0);
       const { zoom } = this.#lens;
@@ -126,10 +132,11 @@ export class Frame {
     }
     this.paintAxes(this.#cleared(this.ground));
     this.paint(this.#cleared(this.overlay));
+    this.lastCost = performance.now() - start;
   }
 
   #cleared(canvas) {
-    const context = canvas.getContext("2d");
+    const context = paperOf(canvas);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, ...this.#size);
     // a canvas that is only cleared may go on showing what it had

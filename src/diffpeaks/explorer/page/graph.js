@@ -22,6 +22,7 @@ export class DecisionGraph {
     this.#frame = new Frame(element, shaders, {
       margins: MARGINS,
       square: false,
+      colour: (cloud) => this.#colour(cloud),
       paintAxes: (context) => this.#paintAxes(context),
       paint: (context) => this.#paint(context),
     });
@@ -52,23 +53,17 @@ export class DecisionGraph {
   }
 
   recolour() {
-    const { clustering, colours, colouring, lit } = this.#app;
+    this.#frame.recolour();
+  }
+
+  #colour(cloud) {
+    const { clustering, colours, colouring } = this.#app;
     const { clusters } = this.#app.choice;
-    const cloud = this.#frame.cloud;
-    const shade = colouring.shade(clustering.labels);
-    cloud.setColours("samples", colours.ofPoints(clustering.labels, 0.45, lit, shade));
+    cloud.setColours("samples", this.#app.tintsOf(0.45));
     cloud.setPositions("peaks", clustering.peaks_graph, ...peakStyle(this.#frame, clustering));
     const peakShade = colouring.shadeOfPeaks(clustering.clusters);
     const isChosen = clusters.size ? (place) => clusters.has(clustering.clusters[place]) : null;
     cloud.setColours("peaks", colours.ofPoints(clustering.clusters, 1, isChosen, peakShade));
-  }
-
-  redraw() {
-    this.#frame.redraw();
-  }
-
-  drawNow() {
-    this.#frame.drawNow();
   }
 
   // Where the longest link is on the axis; above everything where there is none.

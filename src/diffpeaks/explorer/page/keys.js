@@ -15,6 +15,7 @@ export function connectKeys(app) {
     f: () => byId("as-fitted").click(),
     g: () => byId("gather").click(),
     l: () => app.map.toggleMode("lasso"),
+    n: () => app.map.tags.showNext(),
     m: () => byId("merge").click(),
     p: () => byId("choose-peaks").click(),
     r: () => byId("cluster-name")?.focus(),

@@ -8,13 +8,14 @@ import { Colours } from "./colours.js";
 import { Controls } from "./controls.js";
 import { Details } from "./details.js";
 import { count, samplesTold } from "./elements.js";
+import { allDrawn } from "./drawing.js";
 import { connectDialogs } from "./export.js";
 import { explainWords } from "./glossary.js";
 import { DecisionGraph } from "./graph.js";
 import { connectKeys } from "./keys.js";
 import { MapPlot } from "./map.js";
 import { Names } from "./names.js";
-import { loadShaders } from "./points.js";
+import { loadShaders } from "./webgl.js";
 import { ProminencePlot } from "./prominence.js";
 import { Selection, connectSearch } from "./selection.js";
 import { connectTheme } from "./theme.js";
@@ -51,7 +52,8 @@ class App {
     for (const name of ["undo", "redo"]) byId(name).addEventListener("click", () => this.change(name));
     byId("merge").addEventListener("click", () => this.change("merge", { clusters: [...this.choice.clusters] }));
     byId("split").addEventListener("click", () => this.change("split", { cluster: [...this.choice.clusters][0] }));
-    const [scene, clustering] = await Promise.all([readPacket("/api/scene"), readPacket("/api/clustering")]);
+    const scene = await readPacket("/api/scene");
+    const clustering = await readPacket("/api/clustering"); // after it: peaks lie where that scene has them
     this.colours = new Colours(scene.palette);
     this.#setScene(scene);
     this.#show(clustering, false);
@@ -89,8 +91,16 @@ class App {
     return place < 0 ? undefined : this.clustering.labels[place];
   }
 
+  // The colours of the points that are drawn, with this opacity where they stand out.
+  tintsOf(opacity) {
+    const { labels } = this.clustering;
+    const { clusters } = this.choice;
+    if (this.colouring.isByCluster && this.selection.isEmpty) return this.colours.ofClusters(labels, opacity, clusters);
+    return this.colours.ofPoints(labels, opacity, this.#lit, this.colouring.shade(labels));
+  }
+
   // Whether the point at a place stands out; nothing where all do.
-  get lit() {
+  get #lit() {
     const { labels } = this.clustering;
     const { drawn } = this.scene;
     const { clusters } = this.choice;
@@ -110,6 +120,7 @@ class App {
         this.attempt(async () => {
           const found = await change(name, values, this.clustering.revision);
           this.#show(found, passing);
+          await allDrawn();
           document.documentElement.dataset.drawn = (performance.now() - start).toFixed(1);
           byId("took").textContent =
             `cut ${Math.round(1000 * found.seconds)} ms, drawn after ${Math.round(performance.now() - start)} ms`;
@@ -147,7 +158,7 @@ class App {
     if (!this.clustering) return;
     this.map.recolour();
     this.graph.recolour();
-    for (const plot of [this.map, this.graph, this.prominence]) plot.redraw();
+    this.prominence.redraw();
   }
 
   tell(text, isRefusal) {
@@ -173,10 +184,11 @@ class App {
     scene.drawn.forEach((sample, place) => (this.#places[sample] = place));
     byId("title").textContent = scene.title;
     const isThinned = scene.n_drawn < scene.n_samples;
-    byId("map-hint").textContent =
-      `${scene.map_name} · ${isThinned ? `${count(scene.n_drawn)} of ` : ""}${samplesTold(scene.n_samples)} drawn`;
+    const drawn = isThinned ? ` · ${count(scene.n_drawn)} of ${samplesTold(scene.n_samples)} drawn` : "";
+    byId("map-hint").textContent = byId("map-hint").title = `${scene.map_name}${drawn}`;
     byId("counts").textContent = samplesTold(scene.n_samples);
-    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "density and delta" : scene.delta_note;
+    byId("graph-hint").textContent = byId("graph-hint").title = scene.is_exact ? "" : scene.delta_note;
+    document.documentElement.dataset.exact = scene.is_exact;
     this.map.setScene(scene);
     this.graph.setScene(scene);
     if (scene.is_pending) this.#askAgain();
@@ -204,19 +216,17 @@ class App {
 
   #show(clustering, passing) {
     this.clustering = clustering;
+    this.colours.follow(clustering);
     this.choice.follow(clustering, passing);
-    this.prominence.recolour(passing);
+    this.prominence.follow(clustering, passing);
     this.controls.show(clustering);
     byId("undo").disabled = !clustering.can.undo;
     byId("redo").disabled = !clustering.can.redo;
     this.tell([clustering.told, ...clustering.notes].join(" · "), false);
     byId("cut-told").textContent = byId("cut-told").title = clustering.cut_told;
-    byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} hills`;
-    this.list.recolour();
-    this.map.recolour();
-    this.graph.recolour();
-    for (const plot of [this.map, this.graph, this.prominence]) plot.drawNow();
-    this.#enableActions();
+    byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} ${clustering.n_hills === 1 ? "hill" : "hills"}`;
+    this.showChoice();
+    if (clustering.result.length) this.list.reveal(clustering.result[0]);
     if (clustering.view) this.#setView(clustering.view);
     if (passing) return;
     this.names.refresh();
@@ -226,13 +236,15 @@ class App {
 
   // How the page is looked at, for a session that is saved.
   get view() {
-    return { bounds: this.map.view, colour_by: this.colouring.name, order: byId("order").value };
+    const { by, descending } = this.list.sorting;
+    return { bounds: this.map.view, colour_by: this.colouring.name, tags: this.map.tags.kind, order: by, descending };
   }
 
-  #setView({ bounds, colour_by: colourBy, order }) {
+  #setView({ bounds, colour_by: colourBy, tags = "numbers", order = "size", descending = order === "size" }) {
     this.map.view = bounds;
+    this.map.tags.kind = tags;
     this.colouring.show(colourBy);
-    this.list.sortBy(order);
+    this.list.sorting.set(order, descending);
   }
 
   #enableActions() {

@@ -5,6 +5,7 @@ import { Frame, boundsOf } from "./frame.js";
 import { listen, moveByKey } from "./gestures.js";
 import { Hover } from "./hover.js";
 import { Modes, Outline, boxOf } from "./outline.js";
+import { Tags } from "./tags.js";
 
 const MARGINS = [8, 8, 8, 8];
 const MOST_ENLARGED = 2_000; // selected samples that are drawn larger, so that few are seen among many
@@ -22,9 +23,11 @@ export class MapPlot {
     this.#frame = new Frame(element, shaders, {
       margins: MARGINS,
       square: true,
+      colour: (cloud) => this.#colour(cloud),
       paint: (context) => this.#paint(context),
     });
     this.#hover = new Hover(element, app);
+    this.tags = new Tags(this.#frame, app);
     this.#outline = new Outline(this.#frame, (polygon) => {
       const told = this.#modes.current === "box" ? "inside the box" : "inside the lasso";
       this.#modes.clear();
@@ -57,25 +60,24 @@ export class MapPlot {
   }
 
   recolour() {
-    const { clustering, colours, colouring, lit } = this.#app;
-    const { clusters, sample } = this.#app.choice;
-    const opacity = this.#positions.length > 40_000 ? 0.75 : 0.9;
-    const { cloud } = this.#frame;
-    cloud.setColours("samples", colours.ofPoints(clustering.labels, opacity, lit, colouring.shade(clustering.labels)));
-    cloud.setPositions("peaks", clustering.peaks_map, ...peakStyle(this.#frame, clustering));
-    const peakShade = colouring.shadeOfPeaks(clustering.clusters);
-    const isChosen = clusters.size ? (place) => clusters.has(clustering.clusters[place]) : null;
-    const isBehind = sample || !this.#app.selection.isEmpty;
-    cloud.setColours("peaks", colours.ofPoints(clustering.clusters, isBehind ? 0.5 : 1, isChosen, peakShade));
-    this.#markSelected(cloud);
+    this.#frame.recolour();
   }
 
   redraw() {
     this.#frame.redraw();
   }
 
-  drawNow() {
-    this.#frame.drawNow();
+  #colour(cloud) {
+    const { clustering, colours, colouring } = this.#app;
+    const { clusters, sample } = this.#app.choice;
+    const opacity = this.#positions.length > 40_000 ? 0.75 : 0.9;
+    cloud.setColours("samples", this.#app.tintsOf(opacity));
+    cloud.setPositions("peaks", clustering.peaks_map, ...peakStyle(this.#frame, clustering));
+    const peakShade = colouring.shadeOfPeaks(clustering.clusters);
+    const isChosen = clusters.size ? (place) => clusters.has(clustering.clusters[place]) : null;
+    const isBehind = sample || !this.#app.selection.isEmpty;
+    cloud.setColours("peaks", colours.ofPoints(clustering.clusters, isBehind ? 0.5 : 1, isChosen, peakShade));
+    this.#markSelected(cloud);
   }
 
   // Draw with the next drag: "lasso" or "box".
@@ -116,6 +118,10 @@ export class MapPlot {
       this.#hover.at(null);
       return "crosshair";
     }
+    if (this.tags.at(pixel) !== undefined) {
+      this.#hover.at(null);
+      return "pointer";
+    }
     const found = this.#frame.nearest(this.#positions, ...pixel);
     this.#hover.at(found < 0 ? null : this.#app.scene.drawn[found], pixel);
     return found < 0 ? null : "pointer";
@@ -123,9 +129,15 @@ export class MapPlot {
 
   #click(pixel, event) {
     const { clustering, choice, scene } = this.#app;
+    const isMore = event.ctrlKey || event.metaKey;
+    const tagged = this.tags.at(pixel);
+    if (tagged !== undefined) {
+      choice.choose(tagged, isMore);
+      return;
+    }
     const peak = this.#frame.nearest(clustering.peaks_map, ...pixel, 6);
     const found = this.#frame.nearest(this.#positions, ...pixel);
-    if (event.ctrlKey || event.metaKey) {
+    if (isMore) {
       if (found >= 0) choice.choose(clustering.labels[found], true);
     } else if (peak >= 0) choice.explain(clustering.peaks[peak]);
     else if (found >= 0) choice.explain(scene.drawn[found]);
@@ -147,8 +159,10 @@ export class MapPlot {
   }
 
   #paint(context) {
+    if (!this.#app.clustering) return;
     const ink = inkOf(this.#frame.element);
     const about = this.#app.choice.sample;
+    this.tags.paint(context, ink);
     if (about) this.#paintPath(context, ink, about);
     if (this.#app.pointed) ring(context, ink, this.#frame.toPixel(...this.#app.pointed.map), 8);
     this.#outline.paint(context, ink);

@@ -33,6 +33,7 @@ export class Names {
       this.#told = names;
       this.#given = new Set(given);
       this.#app.list.recolour();
+      this.#app.map.redraw();
       document.documentElement.dataset.named = this.#app.clustering.revision;
     });
   }

@@ -1,100 +1,36 @@
-// Points by WebGL2: positions are uploaded once, colours whenever they change.
+// Points in layers: by the graphics card where there is one, otherwise by the processor.
 
-async function text(name) {
-  const response = await fetch(name);
-  return response.text();
+import { Raster } from "./raster.js";
+import { WebGl } from "./webgl.js";
+
+const EMULATED = /swiftshader|llvmpipe|softpipe|software|basic render/i; // cards that are the processor in disguise
+let isCardThere = null;
+
+// What both offer:
+// - setPositions(name, positions, size, rim): positions (x, y, x, y, ...) of a layer, the diameter of its points in
+//   pixels, the colour of their outline; layers are drawn in the order in which they were made.
+// - setColours(name, colours): of each point of a layer, as 4 bytes: red, green, blue, opacity.
+// - draw(scale, offset, ratio): draw at once; scale and offset take data to the square from -1 to 1.
+export function pointCloud(canvas, shaders) {
+  return hasCard() ? new WebGl(canvas, shaders) : new Raster(paperOf(canvas));
 }
 
-let sources = null;
-
-export function loadShaders() {
-  sources ??= Promise.all([text("points.vert"), text("points.frag")]);
-  return sources;
+// What else is drawn on a canvas; without a card it is kept where the processor draws it.
+export function paperOf(canvas) {
+  return canvas.getContext("2d", { willReadFrequently: !hasCard() });
 }
 
-export class PointCloud {
-  #gl;
-  #program;
-  #places = {};
-  #layers = new Map();
-
-  constructor(canvas, [vertex, fragment]) {
-    this.canvas = canvas;
-    const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
-    if (!gl) throw new Error("This browser draws no WebGL2, which the plots need. Try another browser.");
-    this.#gl = gl;
-    this.#program = link(gl, vertex, fragment);
-    for (const name of ["scale", "offset", "size", "rim"]) {
-      this.#places[name] = gl.getUniformLocation(this.#program, name);
-    }
-    gl.enable(gl.BLEND);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-  }
-
-  // Positions (x, y of each point) of a layer; layers are drawn in the order in which they were made.
-  setPositions(name, positions, size, rim = [0, 0, 0, 0]) {
-    const gl = this.#gl;
-    let layer = this.#layers.get(name);
-    if (!layer) {
-      layer = { array: gl.createVertexArray(), place: gl.createBuffer(), tint: gl.createBuffer() };
-      this.#layers.set(name, layer);
-      gl.bindVertexArray(layer.array);
-      this.#attribute("place", layer.place, 2, gl.FLOAT, false);
-      this.#attribute("tint", layer.tint, 4, gl.UNSIGNED_BYTE, true);
-    }
-    Object.assign(layer, { size, rim, count: 0 });
-    gl.bindBuffer(gl.ARRAY_BUFFER, layer.place);
-    gl.bufferData(gl.ARRAY_BUFFER, positions, gl.STATIC_DRAW);
-  }
-
-  // Four bytes for each point of the layer: red, green, blue, opacity.
-  setColours(name, colours) {
-    const gl = this.#gl;
-    const layer = this.#layers.get(name);
-    gl.bindBuffer(gl.ARRAY_BUFFER, layer.tint);
-    gl.bufferData(gl.ARRAY_BUFFER, colours, gl.DYNAMIC_DRAW);
-    layer.count = colours.length / 4;
-  }
-
-  // Draw at once; scale and offset take data to the square from -1 to 1.
-  draw(scale, offset, ratio) {
-    const gl = this.#gl;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT);
-    gl.useProgram(this.#program);
-    gl.uniform2fv(this.#places.scale, scale);
-    gl.uniform2fv(this.#places.offset, offset);
-    for (const layer of this.#layers.values()) {
-      if (!layer.count) continue;
-      gl.uniform1f(this.#places.size, layer.size * ratio);
-      gl.uniform4fv(this.#places.rim, layer.rim);
-      gl.bindVertexArray(layer.array);
-      gl.drawArrays(gl.POINTS, 0, layer.count);
-    }
-  }
-
-  #attribute(name, buffer, length, type, normalized) {
-    const gl = this.#gl;
-    const place = gl.getAttribLocation(this.#program, name);
-    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.enableVertexAttribArray(place);
-    gl.vertexAttribPointer(place, length, type, normalized, 0, 0);
-  }
+function hasCard() {
+  isCardThere ??= findCard();
+  return isCardThere;
 }
 
-function link(gl, vertex, fragment) {
-  const program = gl.createProgram();
-  for (const [kind, source] of [
-    [gl.VERTEX_SHADER, vertex],
-    [gl.FRAGMENT_SHADER, fragment],
-  ]) {
-    const shader = gl.createShader(kind);
-    gl.shaderSource(shader, source);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-  }
-  gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
-  return program;
+// A card that is emulated takes several times as long as the processor does by itself.
+function findCard() {
+  const gl = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
+  if (!gl) return false;
+  const unmasked = gl.getExtension("WEBGL_debug_renderer_info")?.UNMASKED_RENDERER_WEBGL;
+  const name = gl.getParameter(unmasked ?? gl.RENDERER);
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return !EMULATED.test(name);
 }

@@ -30,8 +30,7 @@ export class ProminencePlot {
   }
 
   // The scale stays while a line is dragged, so that the line stays under the pointer.
-  recolour(passing) {
-    const { hill_prominence: rises, n_hills: count, cut } = this.#app.clustering;
+  follow({ hill_prominence: rises, n_hills: count, cut }, passing) {
     if (passing) return;
     const finite = rises.reduce((top, rise) => Math.max(top, rise), 0);
     this.#top = Math.max(finite, cut.min_prominence ?? 0) || 1;
@@ -41,10 +40,6 @@ export class ProminencePlot {
 
   redraw() {
     this.#frame.redraw();
-  }
-
-  drawNow() {
-    this.#frame.drawNow();
   }
 
   #height(rise) {
@@ -87,7 +82,7 @@ export class ProminencePlot {
   }
 
   #paint(context) {
-    const { clustering, colours } = this.#app;
+    const { clustering } = this.#app;
     if (!clustering) return;
     const ink = inkOf(this.#frame.element);
     const [x0, y0, x1, y1] = this.#frame.bounds;
@@ -99,19 +94,6 @@ export class ProminencePlot {
       xName: "hills, most prominent first",
       yName: "prominence",
     });
-    const { hill_places: places, hill_prominence: rises, hill_labels: labels, hill_tops: tops } = clustering;
-    const peaks = new Set(clustering.peaks);
-    for (const aboveLine of [false, true]) {
-      places.forEach((place, i) => {
-        const isPeak = peaks.has(tops[i]);
-        if (isPeak !== aboveLine) return;
-        const [x, y] = this.#frame.toPixel(Math.log10(place + 1), this.#height(rises[i]));
-        context.fillStyle = isPeak ? colours.css(labels[i]) : ink.faint;
-        context.beginPath();
-        context.arc(x, y, isPeak ? 4.5 : 2.5, 0, 2 * Math.PI);
-        context.fill();
-      });
-    }
     const { left, width } = this.#frame.area;
     const y = this.#frame.toPixel(0, this.#level)[1];
     const rise = clustering.cut.min_prominence;
@@ -126,5 +108,24 @@ export class ProminencePlot {
       `least prominence ${rise === null ? "∞" : shortNumber(rise)}`,
       1,
     );
+    this.#paintHills(context, ink);
+  }
+
+  // Above the line and its name, which must hide none.
+  #paintHills(context, ink) {
+    const { clustering, colours } = this.#app;
+    const { hill_places: places, hill_prominence: rises, hill_labels: labels, hill_tops: tops } = clustering;
+    const peaks = new Set(clustering.peaks);
+    for (const aboveLine of [false, true]) {
+      places.forEach((place, i) => {
+        const isPeak = peaks.has(tops[i]);
+        if (isPeak !== aboveLine) return;
+        const [x, y] = this.#frame.toPixel(Math.log10(place + 1), this.#height(rises[i]));
+        context.fillStyle = isPeak ? colours.css(labels[i]) : ink.faint;
+        context.beginPath();
+        context.arc(x, y, isPeak ? 4.5 : 2.5, 0, 2 * Math.PI);
+        context.fill();
+      });
+    }
   }
 }

@@ -4,8 +4,11 @@ import { question, readJson, save } from "./api.js";
 import { shortNumber } from "./axes.js";
 import { button, count, dot, element, marked, row, samplesTold, span } from "./elements.js";
 import { picture } from "./pictures.js";
+import { Sorting } from "./sorting.js";
 
 const ROWS_A_PAGE = 50;
+const [SAMPLE, CLUSTER, TEXT, DENSITY] = ["sample", "cluster", "text", "density"]; // what tables may be sorted by
+const COLUMN = "column:"; // before the name of a column
 const byId = (id) => document.getElementById(id);
 
 export class Selection {
@@ -18,6 +21,7 @@ export class Selection {
   #rows = []; // of the page, as the server tells them
   #cursor = 0;
   #asked = 0;
+  #sorting = new Sorting(DENSITY, true, () => this.#resort());
   #panel = byId("selection-panel");
   #table = byId("selection");
 
@@ -66,7 +70,7 @@ export class Selection {
     this.#asked += 1;
     const turn = this.#asked;
     return this.#app.attempt(async () => {
-      const found = await question("select", this.#query);
+      const found = await question("select", { ...this.#query, order: this.#order });
       if (turn !== this.#asked || !this.#query) return;
       this.#found = found;
       this.#isSelected = new Uint8Array(this.#app.scene.n_samples);
@@ -105,7 +109,7 @@ export class Selection {
       return chip;
     });
     const more = clusters - counts.filter(([label]) => label >= 0).length;
-    if (more > 0) chips.push(span("quiet", `and ${count(more)} more clusters`));
+    if (more > 0) chips.push(span("quiet", `and ${count(more)} more ${more === 1 ? "cluster" : "clusters"}`));
     byId("selection-clusters").replaceChildren(...chips);
   }
 
@@ -117,13 +121,31 @@ export class Selection {
     this.#table.scrollTop = 0;
   }
 
+  // As the server is told it.
+  get #order() {
+    const { by, descending } = this.#sorting;
+    return by.startsWith(COLUMN) ? { column: by.slice(COLUMN.length), descending } : { by, descending };
+  }
+
+  async #resort() {
+    const { by } = this.#sorting;
+    this.#start = this.#cursor = 0;
+    await this.refresh();
+    [...this.#table.querySelectorAll(".sorter")].find((made) => made.dataset.column === by)?.focus();
+  }
+
   #tableOf(samples) {
     const { columns, has_texts: hasTexts, has_pictures: hasPictures } = this.#app.scene;
     const table = element("table", "", "sheet");
-    const shown = [...(hasPictures ? [""] : []), "sample", "cluster", ...(hasTexts ? ["text"] : [])];
-    const names = [...shown, ...columns, "density"];
     const head = table.createTHead().insertRow();
-    for (const name of names) head.append(element("th", name));
+    if (hasPictures) head.append(element("th"));
+    const keys = [SAMPLE, CLUSTER, ...(hasTexts ? [TEXT] : []), ...columns.map((name) => COLUMN + name), DENSITY];
+    for (const key of keys) {
+      const cell = head.appendChild(element("th"));
+      cell.setAttribute("aria-sort", this.#sorting.ariaOf(key));
+      const name = key.startsWith(COLUMN) ? key.slice(COLUMN.length) : key;
+      cell.append(this.#sorting.head(key, name, key === DENSITY));
+    }
     const body = table.createTBody();
     samples.forEach((one, place) => body.append(this.#row(one, place)));
     return table;
@@ -139,7 +161,7 @@ export class Selection {
     cluster.append(dot(this.#app.colours.css(one.label)), span("", this.#app.names.full(one.label)));
     if (hasPictures) line.insertCell().append(one.caption.picture ? picture(one.sample, "thumbnail") : "");
     line.append(marked("td", one.caption.name, words), cluster);
-    if (hasTexts) line.append(marked("td", one.caption.text, words, "text-cell"));
+    if (hasTexts) line.insertCell().append(marked("div", one.caption.text, words, "text-cell"));
     for (const name of columns) line.append(marked("td", one.caption.metadata[name] ?? "", words));
     line.append(element("td", shortNumber(one.density), "number"));
     line.addEventListener("click", () => this.#app.choice.explain(one.sample));
@@ -155,7 +177,7 @@ export class Selection {
     const buttons = [button("Previous", "Page Up", turn(-1)), button("Next", "Page Down", turn(1))];
     buttons[0].disabled = this.#start === 0;
     buttons[1].disabled = last >= number;
-    return row("pages", [...buttons, span("quiet", `${count(this.#start + 1)}–${count(last)} of ${count(number)}, densest first`)]);
+    return row("pages", [...buttons, span("quiet", `${count(this.#start + 1)}–${count(last)} of ${count(number)}`)]);
   }
 
   #turn(step) {
