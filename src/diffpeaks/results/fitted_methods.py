@@ -38,8 +38,8 @@ class FittedMethods:
             return found
         absent = found.absent
         raise ValueError(
-            f"{len(absent.samples)} of {absent.n_samples} samples have weight zero and are not in the fit; for "
-            "maps, reports, edits and the explorer fit X[sample_weight > 0]"
+            f"{len(absent.samples)} of {absent.n_samples} samples have weight zero and are not in the fit; "
+            "for maps, reports, edits and the explorer fit X[sample_weight > 0]"
         )
 
     @property
