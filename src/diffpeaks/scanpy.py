@@ -30,9 +30,8 @@ def density_peaks(
 ) -> Any:
     """Cluster the cells of an AnnData, on their neighbour graph or on a representation.
 
-    Without `neighbors_key`, `obsp` and `use_rep` it is the graph of `scanpy.pp.neighbors`. With a
-    representation cells are smoothed where that helps, and strangers are told from outliers, for which a graph
-    does not suffice.
+    Without `neighbors_key`, `obsp` and `use_rep` it is the graph of `scanpy.pp.neighbors`. A representation
+    tells more than a graph: cells are smoothed where that helps, and strangers are told from outliers.
 
     Parameters
     ----------
@@ -47,8 +46,8 @@ def density_peaks(
     use_rep : str, optional
         A representation in `adata.obsm`, such as "X_pca", or "X".
     restrict_to : (str, sequence of str), optional
-        A column of `adata.obs` and some of its categories: their cells are clustered alone, and the others keep
-        the categories that they have there.
+        A column of `adata.obs` and some of its categories: their cells are clustered alone, and the others
+        keep the categories that they have there.
     random_state : int, RandomState or None
         As in `DensityPeaks`.
     copy : bool

@@ -21,12 +21,12 @@ _FEWER = 2  # a layer has at most one cluster for so many of the layer before
 
 
 class DensityPeaksClusterer(BaseEstimator):
-    """Layers of clusters for `toponymy.Toponymy(clusterer=...)`, each made of whole clusters of the one before.
+    """Layers of clusters for `toponymy.Toponymy(clusterer=...)`, each joining clusters of the one before.
 
-    The finest layer is the clustering of a `DensityPeaks`. Further ones join its clusters as `hierarchy` does:
-    of all clusterings with at most half as many clusters, and more than a quarter, the one that persists over the
-    widest range of prominence. The embedding vectors are clustered, as they are; the clusterable ones, which
-    others need in few dimensions, are not used.
+    The finest layer is the clustering of a `DensityPeaks`. Further ones join its clusters as `hierarchy`
+    does: of all clusterings with at most half as many clusters, and more than a quarter, the one that
+    persists over the widest range of prominence. The embedding vectors are clustered as they are; the
+    clusterable vectors, which have few dimensions because other methods need that, are not used.
 
     Parameters
     ----------
@@ -113,12 +113,11 @@ class DensityPeaksClusterer(BaseEstimator):
         return [np.append(numbers, NOISE)[labels] for numbers in self._numbers]
 
 
-def _joined_layers(
-    model: DensityPeaks, min_clusters: int, max_layers: int | None
-) -> list[NDArray[np.int64]]:
+def _joined_layers(model: DensityPeaks, min_clusters: int, max_layers: int | None) -> list[NDArray[np.int64]]:
     """For each further layer, the number of the cluster that each cluster of the model becomes part of."""
     tree = model.hierarchy(None if model.cut_.is_of_all_samples else model.cut_.max_link)
-    scales, layers, n_clusters = tree.scales(None), [], model.n_clusters_
+    scales, n_clusters = tree.scales(None), model.n_clusters_
+    layers: list[NDArray[np.int64]] = []
     while max_layers is None or len(layers) + 1 < max_layers:
         coarser = [scale for scale in scales if min_clusters <= scale.n_clusters <= n_clusters / _FEWER]
         if not coarser:
