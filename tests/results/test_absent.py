@@ -105,6 +105,11 @@ def test_what_shows_every_sample_of_a_fit_refuses(use):
         use(MODEL)
 
 
+def test_a_map_of_cores_refuses_too():
+    with refuses("30 of 120 samples have weight zero"):
+        map_coordinates(DensityDBSCAN().fit(X, sample_weight=WEIGHTS))
+
+
 def test_saved_and_loaded(tmp_path):
     MODEL.save(tmp_path / "a.model")
     loaded = DensityPeaks.load(tmp_path / "a.model")

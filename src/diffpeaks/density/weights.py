@@ -51,6 +51,15 @@ class Absent:
         return X[:, self.present] if self.has_distances else X
 
 
+def check_none_absent(absent: Absent | None) -> None:
+    """Refuse what shows or edits every sample of a fit, where some samples are not in it."""
+    if absent is not None:
+        raise ValueError(
+            f"{len(absent.samples)} of {absent.n_samples} samples have weight zero and are not in the fit; "
+            "for maps, reports, edits and the explorer fit X[sample_weight > 0]"
+        )
+
+
 class Weighed(NamedTuple):
     """The samples that are there, what each weighs, and those that are not there; None for none of them."""
 

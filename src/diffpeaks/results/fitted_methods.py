@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._base.validation import check_integer
 from diffpeaks.density.base import new_samples
+from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
@@ -34,13 +35,9 @@ class FittedMethods:
     def _whole(self) -> Clustering:
         """The clustering, for what shows or edits all samples; refused where some are not in the fit."""
         found = self._fitted()
-        if isinstance(found, Clustering):
-            return found
-        absent = found.absent
-        raise ValueError(
-            f"{len(absent.samples)} of {absent.n_samples} samples have weight zero and are not in the fit; "
-            "for maps, reports, edits and the explorer fit X[sample_weight > 0]"
-        )
+        if isinstance(found, WithAbsent):
+            check_none_absent(found.absent)
+        return found.of_present
 
     @property
     def _landscape(self) -> Landscape:
