@@ -11,8 +11,8 @@ import pandas as pd
 import scanpy
 from sklearn.metrics import adjusted_mutual_info_score
 
-from diffpeaks import DensityPeaks
 from diffpeaks.metrics import bcubed_scores
+from diffpeaks.scanpy import density_peaks
 
 CELLS_OF_TYPES = [900, 600, 500, 400, 250, 150, 100, 60]
 N_GENES, N_MARKERS = 1000, 30
@@ -43,9 +43,7 @@ def main(fold=4.0, n_pcs=10, seed=0):
     scanpy.pp.neighbors(adata)
     scanpy.tl.leiden(adata, flavor="igraph", n_iterations=2)
 
-    adata.obs["diffpeaks"] = pd.Categorical(
-        DensityPeaks(metric="precomputed").fit_predict(adata.obsp["distances"])
-    ).rename_categories(str)  # strings, as the categories of scanpy's own labels are
+    density_peaks(adata)
 
     print(f"{adata.n_obs} cells of {len(CELLS_OF_TYPES)} types, {fold:g}-fold markers, {n_pcs} components")
     for name in ("leiden", "diffpeaks"):

@@ -2,7 +2,9 @@
 
 import dataclasses
 import importlib
+import itertools
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +13,17 @@ import pytest
 import torch
 from clouds import general_position
 from indices import FaissLike
+from sklearn.cluster import DBSCAN, HDBSCAN
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_mutual_info_score
 
 import diffpeaks
 
 ROOT = Path(__file__).parent.parent
-README, THEORY, BASELINES, GUIDE = (
-    (ROOT / page).read_text()
-    for page in ("README.md", "docs/theory.md", "docs/baselines.md", "docs/choosing-nothing.md")
+README = (ROOT / "README.md").read_text()
+THEORY, BASELINES, GUIDE, FROM_HDBSCAN, FROM_DBSCAN = (
+    (ROOT / "docs" / f"{page}.md").read_text()
+    for page in ("theory", "baselines", "choosing-nothing", "from-hdbscan", "from-dbscan")
 )
 X = general_position(0, 120)
 NAMES = {
@@ -56,11 +62,17 @@ EXECUTED = [
     "explorer",
     "maps",
     "choosing-nothing",
+    "from-hdbscan",
+    "from-dbscan",
 ]
+
+
+def blocks_of(page):
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
 BLOCKS = [
-    block
-    for page in ("README.md", *(f"docs/{name}.md" for name in EXECUTED))
-    for block in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    block for page in ("README.md", *(f"docs/{name}.md" for name in EXECUTED)) for block in blocks_of(page)
 ]
 
 
@@ -71,11 +83,66 @@ def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     exec(block, dict(NAMES))
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_for_cells_runs(monkeypatch):
+    for package in ("scanpy", "igraph"):
+        pytest.importorskip(package)
+    made = {}
+    exec("\n".join(blocks_of("docs/scanpy.md")), made)
+    assert made["adata"].obs["on_pca"].nunique() == 6
+    assert {"diffpeaks", "diffpeaks_R", "finer", "probability"} <= set(made["adata"].obs)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_for_topics_runs(monkeypatch):
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # which toponymy would else look for elsewhere
+    for package in ("bertopic", "hdbscan", "toponymy"):
+        pytest.importorskip(package)
+    example = runpy.run_path(str(ROOT / "examples" / "topics_bertopic.py"))
+    documents, truth = example["make_documents"](0.5, 0)
+    made = {"documents": documents, "new_documents": example["NEW_DOCUMENTS"]}
+    *of_bertopic, of_toponymy = blocks_of("docs/topics.md")
+    exec("\n".join(of_bertopic), made)
+    assert min(made["topics"]) == 0
+    assert made["new_topics"] == [0, 1, 2, 3, 4, 5]
+    assert adjusted_mutual_info_score(truth, made["topics"]) > 0.9
+    exec(of_toponymy, made | {"llm": named_by_number(), "embedding_model": Embedding(made["embedder"])})
+
+
+class Embedding:
+    """Embeds texts, as toponymy asks for it."""
+
+    def __init__(self, embedder):
+        self.encode = lambda texts, *args, **given: embedder.transform(texts)
+
+
+def named_by_number():
+    """A language model that calls topics by numbers."""
+    from toponymy.llm_wrappers import LLMWrapper
+
+    class Numbers(LLMWrapper):
+        numbers = itertools.count()
+
+        def _call_llm(self, prompt, temperature, max_tokens):
+            return f'{{"topic_name": "topic {next(self.numbers)}", "topic_specificity": 0.5}}'
+
+        _call_llm_with_system_prompt = _call_llm
+
+    return Numbers()
+
+
 def rows_of(document, header):
-    return document.split(header)[1].split("\n\n")[0].splitlines()[2:]
+    """The rows of all tables that begin so."""
+    return [row for part in document.split(header)[1:] for row in part.split("\n\n")[0].splitlines()[2:]]
 
 
-@pytest.mark.parametrize("row", rows_of(README, "| you want |") + rows_of(GUIDE, "| symptom |"))
+@pytest.mark.parametrize(
+    "row",
+    rows_of(README, "| you want |")
+    + rows_of(GUIDE, "| symptom |")
+    + rows_of(FROM_HDBSCAN, "| in HDBSCAN |")
+    + rows_of(FROM_DBSCAN, "| in DBSCAN |"),
+)
 def test_rows_of_the_tables_work(row, monkeypatch):
     if not torch.cuda.is_available():  # the processor stands for a card
         monkeypatch.setattr("diffpeaks.neighbors.gpu.space.opened", lambda name: torch.device("cpu"))
@@ -85,6 +152,23 @@ def test_rows_of_the_tables_work(row, monkeypatch):
         assert len(made.fit_predict(X)) == len(X)
     else:
         assert made is not None
+
+
+def test_numbers_of_the_pages_for_newcomers():
+    """A wrong digit of a page is noticed; a score may turn in its last digit with another scikit-learn."""
+    X, y = load_digits(return_X_y=True)
+    told = [
+        (HDBSCAN(min_cluster_size=10, copy=True), 12, 814, 0.638),
+        (diffpeaks.DensityPeaks(min_cluster_size=10), 11, 0, 0.878),
+        (DBSCAN(eps=22), 13, 233, 0.745),
+        (diffpeaks.DensityDBSCAN(), 10, 0, 0.824),
+    ]
+    pages = f"{FROM_HDBSCAN} {FROM_DBSCAN}"
+    for model, n_clusters, n_noise, score in told:
+        assert all(str(number) in pages for number in (n_clusters, n_noise or "none", score))
+        labels = model.fit(X).labels_
+        assert (labels.max() + 1, np.count_nonzero(labels == diffpeaks.NOISE)) == (n_clusters, n_noise)
+        assert adjusted_mutual_info_score(y, labels) == pytest.approx(score, abs=2e-3)
 
 
 def test_rooms_named_in_the_readme_need_no_import_of_their_own():

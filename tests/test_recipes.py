@@ -121,7 +121,7 @@ def test_dbscan_follows_a_recipe_that_is_given():
     strangers = DensityDBSCAN("fkd-asym", min_density=0, recipe=replace(PLAIN, isolated="strangers")).fit(X)
     assert plain.n_clusters_ < strangers.n_clusters_
     short = DensityDBSCAN(recipe=replace(DEFAULT, measure_dimension=False)).fit(X)
-    assert short._links.degrees.mean() < short.graph_.degrees.mean()
+    assert short._cores.links.degrees.mean() < short.graph_.degrees.mean()
 
 
 def test_copies_may_stay_apart():

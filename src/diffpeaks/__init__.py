@@ -63,6 +63,8 @@ _ROOMS = (
     "progress",
     "recipes",
     "report",
+    "scanpy",
+    "toponymy",
 )
 
 __all__ = list(_HOMES)

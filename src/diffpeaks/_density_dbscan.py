@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -10,18 +11,18 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from diffpeaks._base.constants import NOISE
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
-from diffpeaks.cuts.linking import core_labels
 from diffpeaks.density import GraphDensity, KernelDiffusion, density_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
 from diffpeaks.density.samples import isolation_of
-from diffpeaks.forest.peaks import PeakForest, density_order, hill_links, peak_forest
+from diffpeaks.density.weights import Absent, weighed
+from diffpeaks.forest.peaks import PeakForest, hill_links
 from diffpeaks.graph.neighbor_graph import intrinsic_dimension
 from diffpeaks.neighbors import GivenGraph, PointsEstimator
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
-from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
+from diffpeaks.results.absent import Leaves, predicted_beside
+from diffpeaks.results.cores import CoreClustering
 from diffpeaks.results.sweeps import Sweep, core_sweep
 
 
@@ -111,7 +112,7 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         self.verbose, self.callback = verbose, callback
 
     @transactional_fit
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Cluster X.
 
         Parameters
@@ -120,38 +121,61 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
             With `metric="precomputed"` distances among all samples, or a graph of them. It is kept, not
             copied: do not change it in place while the fit is in use.
         y : ignored
+        sample_weight : array of shape (n_samples,), optional
+            As in `DensityPeaks`. With `NaiveDensity` the density of a sample is what the samples of its ball
+            weigh, as in scikit-learn's DBSCAN. A sample of weight 0 is not there, and its label is predicted.
         """
         recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
-        points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
+        X, weights, self._absent = weighed(self._checked(X), sample_weight, density, self.metric)
+        points = self._searchable(X)
         if self.density is None:
             automatic = self.n_neighbors == "auto" and not isinstance(points, GivenGraph)
             n_neighbors = recipe.n_neighbors(points.n_samples) if automatic else self.n_neighbors
             density.set_params(n_neighbors=n_neighbors)
         needs = density.needs(points)
-        self.graph_ = points.graph(*needs)
+        graph = points.graph(*needs)
         with loop_stage("density", points.n_samples):
-            self.density_estimator_ = density.fit_graph(points, self.graph_, needs)
-            self.isolation_ = isolation_of(points, self.graph_, points.typical_distance(), recipe)
+            density.fit_graph(points, graph, needs, weights)
+            self.isolation_ = isolation_of(points, graph, points.typical_distance(), recipe)
         # without a recipe, links of a density that is given are the graph, as in DBSCAN
         follows_recipe = self.density is None or self.recipe is not None
-        self._max_link = self.isolation_.max_link if follows_recipe else np.inf
+        max_link = self.isolation_.max_link if follows_recipe else np.inf
         dimension = np.inf
         if recipe.measure_dimension:
-            dimension = intrinsic_dimension(self.graph_, points.distance_power, points.n_threads)
-        links = hill_links(self.graph_, recipe.in_dimensions(dimension).links, points.n_threads)
-        self._links = links.below(self._max_link)
-        self.density_ = self.density_estimator_.density_
-        self._order = density_order(self.density_, self.density_estimator_.tie_break)
+            dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
+        links = hill_links(graph, recipe.in_dimensions(dimension).links, points.n_threads).below(max_link)
         by_recipe = isinstance(self.min_density, str)
-        self.min_density_ = recipe.core_density if by_recipe else float(self.min_density)
-        self._fitted: dict[str, Any] = {"min_density": self.min_density_, "border": self.border}
-        self.core_sample_indices_ = np.flatnonzero(self.density_ >= self.min_density_)
-        self.labels_ = self._labels(self.min_density_, self.border)
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        labels, first = np.unique(self.labels_[self._order], return_index=True)
-        self.peak_indices_ = self._order[first[labels != NOISE]]
+        min_density = recipe.core_density if by_recipe else float(self.min_density)
+        return self._set(CoreClustering(density, links, max_link, min_density, self.border))
+
+    _absent: Absent | None
+
+    def _set(self, cores: CoreClustering) -> Self:
+        self._cores, self.density_estimator_ = cores, cores.estimator
+        self.min_density_, self.n_clusters_ = cores.min_density, len(cores.peaks)
+        self.labels_ = self._labels(cores)
+        self.core_sample_indices_: NDArray[Any] = np.flatnonzero(cores.is_core)
+        self.peak_indices_: NDArray[Any] = cores.peaks
+        self.graph_, self.density_ = cores.estimator.graph_, cores.density
+        if self._absent is not None:
+            present, leaves = self._absent.present, self._leaves
+            self.core_sample_indices_ = present[self.core_sample_indices_]
+            self.peak_indices_ = present[cores.peaks]
+            self.graph_ = leaves.graph(cores.estimator.graph_)
+            self.density_ = self._absent.among(cores.density, leaves.density)
         return self
+
+    @property
+    def _leaves(self) -> Leaves:
+        """The samples of weight zero, of which there are some."""
+        assert self._absent is not None
+        return Leaves.of(self._absent, self._cores.estimator, self._absent.X)
+
+    def _labels(self, cores: CoreClustering) -> NDArray[np.int64]:
+        if self._absent is None:
+            return cores.labels
+        return self._absent.among(cores.labels, cores.predicted(self._absent.X))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The clusters that new samples belong to; nothing that was fitted changes.
@@ -168,10 +192,10 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
             no other samples, cannot predict.
         """
         check_is_fitted(self, "labels_")
-        X = new_samples(self, self.density_estimator_, X)
-        density = self.density_estimator_
-        around = Surroundings(density, self.labels_, max_link=self._max_link)
-        return predicted_labels(X, density._points.searched(), self.labels_, around, self._rule())
+        X, absent = new_samples(self, self.density_estimator_, X), self._absent
+        if absent is None:
+            return self._cores.predicted(X)
+        return predicted_beside(absent, self._cores.predicted, absent.as_fitted(X))
 
     def recut(self, min_density: float | None = None, border: bool | None = None) -> NDArray[np.int64]:
         """Labels for another threshold of the same density.
@@ -180,39 +204,21 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
         that of the fit.
         """
         check_is_fitted(self, "labels_")
-        min_density = self._fitted["min_density"] if min_density is None else min_density
-        border = self._fitted["border"] if border is None else border
+        min_density = self._cores.min_density if min_density is None else min_density
+        border = self._cores.border if border is None else border
         check_params(self, min_density=min_density, border=border)
-        return self._labels(min_density, border)
+        return self._labels(replace(self._cores, min_density=min_density, border=border))
 
     def sweep(self, y_true: Any) -> Sweep:
         """Scores of every `min_density` against the truth, without border, all from one sorted pass."""
         check_is_fitted(self, "labels_")
         check_consistent_length(self.labels_, y_true)
-        return core_sweep(self.forest_, self.density_, y_true)
+        known = y_true if self._absent is None else np.asarray(y_true)[self._absent.present]
+        return core_sweep(self._cores.forest, self._cores.density, known)
 
     @property
     def forest_(self) -> PeakForest:
         """The hills of the density along the links; a cluster is what rises together above the threshold."""
         check_is_fitted(self, "labels_")
-        return peak_forest(
-            self._links,
-            self.density_,
-            order=self._order,
-            n_threads=self.density_estimator_._points.n_threads,
-        )
-
-    def _rule(self) -> Rule:
-        """How neighbours decide about new samples."""
-        density, min_density = self.density_estimator_, self._fitted["min_density"]
-        core = self.density_ >= min_density
-        if self._fitted["border"]:
-            return CoreRule(density, core, self.labels_)
-        if not density.known_at_new_samples:
-            return nearest_rule(self.labels_)
-        return CoreRule(density, core, self.labels_, min_density)
-
-    def _labels(self, min_density: float, border: bool) -> NDArray[np.int64]:
-        core = self.density_ >= min_density
-        reached = self.graph_.below(self._max_link) if border else None
-        return core_labels(self._links, core, self._order, reached)
+        forest = self._cores.forest
+        return forest if self._absent is None else self._leaves.forest(forest)

@@ -20,11 +20,13 @@ from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
 from diffpeaks.density.samples import distinct_samples, isolation_of, smoothed
+from diffpeaks.density.weights import weighed
 from diffpeaks.graph.neighbor_graph import NeighborGraph, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointsEstimator, PointSet
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
-from diffpeaks.results.clustering import Clustering, clustered, labels_of
+from diffpeaks.results.absent import WithAbsent, with_absent
+from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
 from diffpeaks.results.landscape import Landscape
 
@@ -177,15 +179,17 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             copied: do not change it in place while the fit is in use.
         y : ignored
         sample_weight : array of shape (n_samples,), optional
-            How many samples each one stands for, or any other positive weight; only ratios count. For
-            a diffusion of finitely many steps alone; a neighbour counts once among `n_neighbors`, whatever it
-            weighs.
+            How many samples each one stands for, or any other weight, of which only ratios count for
+            diffusion densities. A sample of weight 0 is not there: the others are clustered without it, and
+            what the fit says of it is what it predicts. A neighbour counts once among `n_neighbors`,
+            whatever it weighs.
         """
         recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
         seed = _fixed_seed(self.random_state)
-        points = self._points_of(X)
         density = density_of(self, KernelDiffusion(steps=recipe.steps))
-        distinct = distinct_samples(points, density, sample_weight, recipe)
+        X, weights, absent = weighed(self._checked(X), sample_weight, density, self.metric)
+        points = self._searchable(X)
+        distinct = distinct_samples(points, density, weights, recipe)
         n_neighbors = self._n_neighbors_among(distinct, recipe)
         graph, dimension, isolation, smoothing = None, None, None, None
         # where the density sees the samples: as they are, or moved towards their neighbours
@@ -206,12 +210,13 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             settings = recipe.in_dimensions(dimension)
             if self.density is None:
                 density.set_params(n_neighbors=n_neighbors or "auto", start_power=settings.start_power)
-            density.fit_graph(seen, graph, needs, distinct.weights)
+            density.fit_graph(seen, graph, needs, distinct.totals)
         # hills of the density, and the clusters that a cut takes from them
         known = points, distinct, density, isolation, smoothing
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
-        return self._set(clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise)))
+        policy = NoisePolicy(self.halo, self.min_cluster_size, self.noise)
+        return self._set(with_absent(clustered(landscape, cut, policy), absent))
 
     def _n_neighbors_among(self, distinct: DistinctSamples, recipe: Recipe) -> int | None:
         """None stands for the whole rows of a given graph."""
@@ -230,10 +235,10 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         automatic = recipe.smooth and self.max_link is None
         return distinct.points.can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
-    def _set(self, clustering: Clustering) -> Self:
-        landscape = clustering.landscape
+    def _set(self, clustering: Clustering | WithAbsent) -> Self:
+        landscape = clustering.of_present.landscape
         self._clustering = clustering
-        self.density_estimator_, self.density_ = landscape.estimator, landscape.density
+        self.density_estimator_, self.density_ = landscape.estimator, clustering.density
         self.smoothing_, self.isolation_ = landscape.smoothing, landscape.isolation
         self.forest_, self.cut_ = clustering.forest, clustering.cut
         self.labels_, self.peak_indices_ = clustering.labels, clustering.peaks
@@ -274,7 +279,7 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             cut = _cut_by(n_clusters, max_link, min_prominence)
         if cut is not None:
             check_params(self, **{name: getattr(cut, name) for name in RULES})
-        return labels_of(self._landscape, cut, policy)
+        return self._fitted().recut(cut, policy)
 
     def _noise_policy(self, **given: Any) -> NoisePolicy:
         """What is given, and the rest as at the fit."""

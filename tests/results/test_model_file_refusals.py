@@ -93,7 +93,7 @@ def test_other_files_are_refused(tmp_path, path):
         NeighborGraph.load(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
-    with refuses("a.model|version 9|reads version 5|diffpeaks that wrote it"):
+    with refuses("a.model|version 9|reads version 6|diffpeaks that wrote it"):
         DensityPeaks.load(path)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         DensityPeaks.load(tmp_path / "nowhere")
@@ -182,8 +182,8 @@ def test_a_mapped_file_may_be_replaced_and_deleted(path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"weights": np.ones(1)}, "weights are not 200"),
-        ({"weights": np.full(200, np.nan)}, "weights are not 200"),
+        ({"totals": np.ones(1)}, "totals are not 200"),
+        ({"totals": np.full(200, np.nan)}, "totals are not 200"),
         ({"reach": np.ones(3)}, "reach are not 200"),
         ({"reach": None}, "reach is missing"),
     ],

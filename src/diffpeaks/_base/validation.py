@@ -204,7 +204,7 @@ def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
-    """One positive finite weight for each sample, in units of the largest."""
+    """One finite weight for each sample, none negative and not all of them zero."""
     check_unmasked("sample_weight", sample_weight)
     try:
         weights = np.asarray(sample_weight, np.float64)
@@ -214,18 +214,24 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
         raise ValueError(
             f"sample_weight has shape {weights.shape}; it must hold one value for each of {n_samples} samples"
         )
-    bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
     if len(bad):
         raise ValueError(
-            f"sample_weight of sample {bad[0]} is {weights[bad[0]]}; weights must be positive and finite: "
-            "leave samples without weight out, and ask predict for their labels"
+            f"sample_weight of sample {bad[0]} is {weights[bad[0]]}; weights must be finite and not "
+            "negative: 0 says that a sample is not there"
         )
-    weights = weights / weights.max()
-    if weights.min() < _LEAST_WEIGHT:
+    if not weights.any():
+        raise ValueError(f"sample_weight is zero for all {n_samples} samples; one at least must weigh more")
+    share = np.where(weights > 0, weights / weights.max(), 1.0)
+    if share.min() < _LEAST_WEIGHT:
         raise ValueError(
-            f"sample_weight of sample {weights.argmin()} is {weights.min():.3g} of the largest; weights must "
-            f"be at least {_LEAST_WEIGHT:g} of it: leave lighter samples out"
+            f"sample_weight of sample {share.argmin()} is {share.min():.3g} of the largest; weights must "
+            f"be zero or at least {_LEAST_WEIGHT:g} of it: give lighter samples a weight of 0"
         )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"sample_weight sums to {total}; divide the weights by the largest")
     return weights
 
 

@@ -65,7 +65,8 @@ class GraphDensity(PointsEstimator):
     """
 
     known_at_new_samples = True
-    knows_weights = False  # whether a sample may stand for several
+    knows_weights = True  # whether a sample may stand for several
+    merges_duplicates = False  # whether a recipe may take duplicates for one sample of their weight
     tie_break: NDArray[np.float64] | None = None  # a second key that orders samples of equal density
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
@@ -100,7 +101,7 @@ class GraphDensity(PointsEstimator):
         needs: Needs,
         weights: NDArray[np.float64] | None = None,
     ) -> Self:
-        """`fit` on points whose graph has been searched already; weights, if any, have mean one."""
+        """`fit` on points whose graph has been searched already; weights, if any, are as they were given."""
         self._weights = weights
         self._points = points
         self.graph_ = graph

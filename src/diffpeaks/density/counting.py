@@ -18,13 +18,14 @@ from diffpeaks.density.base import (
     settled_radius,
 )
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors import GivenGraph, PointSet
 
 RADIUS: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})]
 
 
 class NaiveDensity(GraphDensity):
-    """The number of samples in the closed ball around each sample, itself included.
+    """The number of samples in the closed ball around each sample, itself included, or what they weigh.
 
     Parameters
     ----------
@@ -68,16 +69,17 @@ class NaiveDensity(GraphDensity):
         return Needs(radius=settled_radius(self.radius, "auto", points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        return ball_counts(graph, needs.radius)
+        return ball_weights(_balls(graph, needs), self._weights)
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
-        return np.diff(points.within_of(X, self.radius_).indptr).astype(np.float64)
+        return ball_weights(points.within_of(X, self.radius_), self._weights)
 
 
 class LocalContrast(GraphDensity):
     """How many of its nearest neighbours a sample exceeds in naive density.
 
-    Equal values are ordered by the naive density.
+    Equal values are ordered by the naive density. Weights count there; a neighbour counts once, whatever it
+    weighs.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ class LocalContrast(GraphDensity):
         )
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        self.naive_density_ = ball_counts(graph, needs.radius)
+        self.naive_density_ = ball_weights(_balls(graph, needs), self._weights)
         nearest = graph.nearest(needs.n_neighbors)
         return _exceeded(nearest.indptr, nearest.indices, self.naive_density_, self.naive_density_)
 
@@ -137,7 +139,7 @@ class LocalContrast(GraphDensity):
 
     def keys_at(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         points = self._points.searched()
-        naive = np.diff(points.within_of(X, self.radius_).indptr).astype(np.float64)
+        naive = ball_weights(points.within_of(X, self.radius_), self._weights)
         nearest = points.nearest_to(X, self.n_neighbors_)
         return _exceeded(nearest.indptr, nearest.indices, naive, self.naive_density_), naive
 
@@ -145,9 +147,20 @@ class LocalContrast(GraphDensity):
         return self.keys_at(X)[0]
 
 
-def ball_counts(graph: NeighborGraph, radius: Any) -> NDArray[np.float64]:
-    """How many samples each ball holds."""
-    return graph.within(radius).degrees.astype(np.float64)
+def _balls(graph: NeighborGraph, needs: Needs) -> NeighborGraph:
+    radius: Any = needs.radius
+    return graph.within(radius)
+
+
+def ball_weights(
+    balls: NeighborGraph | RaggedRows, weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """What the samples of each ball weigh together; without weights, how many they are."""
+    lengths = np.diff(balls.indptr)
+    if weights is None:
+        return lengths.astype(np.float64)
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    return np.bincount(owners, weights[balls.indices], len(lengths)).astype(np.float64)
 
 
 def _exceeded(

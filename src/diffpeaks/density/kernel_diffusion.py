@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,8 +130,7 @@ class KernelDiffusion(GraphDensity):
         self.n_jobs = n_jobs
 
     @property
-    def knows_weights(self) -> bool:  # type: ignore[override]
-        """After infinitely many steps the walk has forgotten how much started where."""
+    def merges_duplicates(self) -> bool:  # type: ignore[override]
         return bool(np.isfinite(self.steps))
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
@@ -141,6 +140,16 @@ class KernelDiffusion(GraphDensity):
         if self.bandwidth == "local" and not callable(self.kernel):
             return Needs(settled_n_neighbors(self.n_neighbors, points), radius)
         return Needs(radius=radius)
+
+    def fit_graph(
+        self,
+        points: PointSet | GivenGraph,
+        graph: NeighborGraph,
+        needs: Needs,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Self:
+        """As of every density; a walk asks for shares alone, so that weights become masses of mean one."""
+        return super().fit_graph(points, graph, needs, None if weights is None else weights / weights.mean())
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         self._reached, bandwidth = graph, self.bandwidth
@@ -191,8 +200,11 @@ class KernelDiffusion(GraphDensity):
         return density
 
     def _in_the_limit(self, walk: Walk, reversible: bool) -> NDArray[np.float64]:
-        end = reversible_limit(walk) if reversible else limit(walk.transition, self.teleport)
-        self._previous = end.density
+        if reversible:
+            end = reversible_limit(walk, self._weights)
+        else:
+            end = limit(walk.transition, self.teleport, self._weights)
+        self._previous = end.density if self._weights is None else end.density * self._weights
         self._residual = end.residual
         self.n_closed_classes_ = end.n_closed_classes
         self.transient_share_ = end.transient_share

@@ -39,50 +39,59 @@ class Limit:
     residual: float
 
 
-def reversible_limit(walk: Walk) -> Limit:
+def reversible_limit(walk: Walk, masses: NDArray[np.float64] | None = None) -> Limit:
     """The limit of a walk with symmetric weights, in closed form.
 
     The walk is reversible, so within each connected component the density is the volume of a point
-    divided by the component's mean volume.
+    divided by the component's mean volume. A point of some mass, mean one, counts as often.
     """
     _check_limit_size(len(walk.weights))
     n_components, component = connected_components(_edges(csr(walk.graph, walk.weights)), directed=False)
-    mean_volume = np.bincount(component, walk.volume) / np.bincount(component)
+    start = np.ones(len(walk.volume)) if masses is None else masses
+    mean_volume = np.bincount(component, start * walk.volume) / np.bincount(component, start)
     density = walk.volume / mean_volume[component]
-    return Limit(density, int(n_components), 0.0, _change(walk.transition, density))
+    return Limit(density, int(n_components), 0.0, _change(walk.transition, density * start, start))
 
 
-def limit(transition: sp.csr_array, teleport: float = 0.0) -> Limit:
-    """The limit of any walk from the uniform start, solved class by class.
+def limit(
+    transition: sp.csr_array, teleport: float = 0.0, masses: NDArray[np.float64] | None = None
+) -> Limit:
+    """The limit of any walk from the uniform start, or from `masses` of mean one, solved class by class.
 
     The walk ends in the closed classes of its graph. Each one receives its own points' mass and
     what the transient points send there, and spreads it by its stationary law. With `teleport` the
-    chain is ergodic, and the limit is its stationary law.
+    chain is ergodic, and the limit is its stationary law. The density is what arrives, divided by `masses`.
     """
     n_samples = transition.shape[0]
+    start = np.ones(n_samples) if masses is None else masses
     _check_limit_size(transition.nnz + 2 * n_samples)
     if teleport:
-        law = _stationary_with_hub((1 - teleport) * transition, np.full(n_samples, teleport))[:-1]
-        density = law / law.mean()
-        return Limit(density, 1, 0.0, _change(transition, density, teleport))
+        law = _stationary_with_hub((1 - teleport) * transition, np.full(n_samples, teleport), start)[:-1]
+        mass = law / law.mean()
+        return Limit(mass / start, 1, 0.0, _change(transition, mass, start, teleport))
     edges = _edges(transition)
     n_classes, member = connected_components(edges, directed=True, connection="strong")
     closed = _closed_classes(edges, member, n_classes)
     transient = ~closed[member]
-    density = np.zeros(n_samples)
+    mass = np.zeros(n_samples)
     with stage("classes", n_samples) as done:
         with done.part(int(transient.sum())):
-            arrived = _absorbed_mass(edges, transient)
+            arrived = _absorbed_mass(edges, transient, start)
         for points, chain in _class_chains(edges, member, closed):
             with done.part(len(points)):
-                density[points] = arrived[points].sum() * stationary_law(chain)
-    residual = _change(transition, density)
-    return Limit(density, int(closed.sum()), float(transient.mean()), residual)
+                mass[points] = arrived[points].sum() * stationary_law(chain)
+    residual = _change(transition, mass, start)
+    return Limit(mass / start, int(closed.sum()), float(transient.mean()), residual)
 
 
-def _change(transition: sp.csr_array, density: NDArray[np.float64], teleport: float = 0.0) -> float:
-    """Mean absolute change of a density of mean one in one more step."""
-    return float(np.mean(np.abs((1 - teleport) * (density @ transition) + teleport - density)))
+def _change(
+    transition: sp.csr_array,
+    mass: NDArray[np.float64],
+    start: NDArray[np.float64],
+    teleport: float = 0.0,
+) -> float:
+    """Mean absolute change of a mass of mean one in one more step."""
+    return float(np.mean(np.abs((1 - teleport) * (mass @ transition) + teleport * start - mass)))
 
 
 def _check_limit_size(n_entries: int) -> None:
@@ -124,31 +133,36 @@ def _class_chains(
         yield points, sp.csr_array((rows.data, position[rows.indices], rows.indptr), (size, size))
 
 
-def _absorbed_mass(edges: sp.csr_array, transient: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Mass that enters each closed point: its own unit and what transient points pass to it.
+def _absorbed_mass(
+    edges: sp.csr_array, transient: NDArray[np.bool_], start: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Mass that enters each closed point: its own at the start and what transient points pass to it.
 
     Expected visits to transient points come from the stationary law of the walk that restarts
-    there, uniformly, whenever it has left them.
+    there, as it started, whenever it has left them.
     """
-    mass = np.where(transient, 0.0, 1.0)
+    mass = np.where(transient, 0.0, start)
     if transient.any():
         moves = edges[transient]
         leaving = moves[:, ~transient]
-        law = _stationary_with_hub(moves[:, transient], np.asarray(leaving.sum(axis=1)).ravel())
+        to_hub = np.asarray(leaving.sum(axis=1)).ravel()
+        law = _stationary_with_hub(moves[:, transient], to_hub, start[transient])
         if not law[-1] >= SMALLEST_MASS:
             raise ConvergenceError(
                 UNDERFLOW
             )  # the walk leaves them so seldom that no float counts its visits
-        visits = transient.sum() * law[:-1] / law[-1]
+        visits = start[transient].sum() * law[:-1] / law[-1]
         mass[~transient] += leaving.T @ visits
     return mass
 
 
-def _stationary_with_hub(inner: sp.csr_array, to_hub: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Stationary law of a walk that now and then goes to a hub, and from there to a uniform state.
+def _stationary_with_hub(
+    inner: sp.csr_array, to_hub: NDArray[np.float64], start: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Stationary law of a walk that now and then goes to a hub, and from there to where it may start.
 
-    The hub is the last state of the result. It keeps the matrix of uniform jumps sparse.
+    The hub is the last state of the result. It keeps the matrix of these jumps sparse.
     """
-    from_hub = np.full((1, len(to_hub)), 1 / len(to_hub))
-    blocks = [[inner, sp.csr_array(to_hub[:, None])], [sp.csr_array(from_hub), None]]
+    from_hub = start / start.sum()
+    blocks = [[inner, sp.csr_array(to_hub[:, None])], [sp.csr_array(from_hub[None, :]), None]]
     return stationary_law(sp.block_array(blocks, format="csr"))

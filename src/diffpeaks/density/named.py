@@ -30,6 +30,7 @@ class GivenDensity(GraphDensity):
     """Values, or a function of the graph, in the place of a density estimator."""
 
     known_at_new_samples = False
+    knows_weights = False
 
     def __init__(self, source: Any = None, n_neighbors: Any = "auto", metric: Any = None) -> None:
         self.source = source

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_sample_weight
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
@@ -38,20 +37,17 @@ _ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ
 
 
 def distinct_samples(
-    points: PointSet | GivenGraph, density: GraphDensity, sample_weight: Any, recipe: Recipe
+    points: PointSet | GivenGraph,
+    density: GraphDensity,
+    weights: NDArray[np.float64] | None,
+    recipe: Recipe,
 ) -> DistinctSamples:
-    """Samples that coincide as one, where the recipe says so and the density knows weights.
+    """Samples that coincide as one, where the recipe says so and the density allows it.
 
     A graph or a matrix of distances does not say which coincide.
     """
-    if sample_weight is not None and not density.knows_weights:
-        raise ValueError(
-            f"sample_weight is given, but {density!r} counts samples; use density=None, or KernelDiffusion "
-            "with finitely many steps"
-        )
-    weights = None if sample_weight is None else check_sample_weight(sample_weight, points.n_samples)
-    apart = DistinctSamples(points, None if weights is None else weights / weights.mean())
-    if isinstance(points, GivenGraph) or not (recipe.merge_duplicates and density.knows_weights):
+    apart = DistinctSamples(points, weights)
+    if isinstance(points, GivenGraph) or not (recipe.merge_duplicates and density.merges_duplicates):
         return apart
     with stage("duplicates"):
         duplicates = points.space.duplicates(points.n_threads)
@@ -59,7 +55,7 @@ def distinct_samples(
             return apart
         first, number = duplicates.representatives, duplicates.numbers
         together = np.bincount(number, weights).astype(np.float64)
-        return DistinctSamples(points.restricted(first), together / together.mean(), first, number)
+        return DistinctSamples(points.restricted(first), together, first, number)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ class SharedNeighborDensity(GraphDensity):
     [3.0, 3.0, 3.0, 1.0]
     """
 
+    knows_weights = False
+
     _parameter_constraints = {
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         "min_shared": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],

@@ -112,7 +112,7 @@ class Cuts:
     """Makes clusterings of one fit."""
 
     def __init__(self, model: DensityPeaks) -> None:
-        self._model, self._last = model, model._fitted()
+        self._model, self._last = model, model._whole()
         self.landscape = self._last.landscape
         self.forests = Forests(self._last)
         self._preparing = Thread(target=self._prepare, name="diffpeaks-prepare", daemon=True)

@@ -203,7 +203,7 @@ class Session:
     @property
     def model_now(self) -> DensityPeaks:
         """The fit with the clusters that there are now, edits included."""
-        clustering = self.now.model._fitted()
+        clustering = self.now.model._whole()
         return self.model._with(replace(clustering, labels=self.now.labels, peaks=self.now.peaks))
 
     def _peak(self, cluster: int) -> int:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph
 from diffpeaks.neighbors.gpu.devices import on_host
@@ -59,6 +60,7 @@ class Source:
         check_is_fitted(estimator, "density_")
         density, number = getattr(estimator, "density_estimator_", estimator), None
         points = density._points
+        check_none_absent(getattr(estimator, "_absent", None))  # of DensityDBSCAN
         if isinstance(estimator, DensityPeaks):
             landscape = estimator._landscape
             points, number = landscape.points, landscape.distinct.number

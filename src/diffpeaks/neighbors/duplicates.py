@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -154,9 +155,9 @@ class DistinctSamples:
     ----------
     points : PointSet or GivenGraph
         One point for each distinct sample.
-    weights : array of shape (n_distinct,) or None
-        What the samples at each point weigh together, in units of the mean over points; None where each
-        sample is distinct and all weigh the same.
+    totals : array of shape (n_distinct,) or None
+        What the samples at each point weigh together; None where each sample is distinct and none has a
+        weight.
     first : array of shape (n_distinct,) or None
         The first sample at each point; None where each sample is distinct.
     number : array of shape (n_samples,) or None
@@ -166,10 +167,15 @@ class DistinctSamples:
     """
 
     points: PointSet | GivenGraph
-    weights: NDArray[np.float64] | None = None
+    totals: NDArray[np.float64] | None = None
     first: NDArray[np.int32] | None = None
     number: NDArray[np.int32] | None = None
     reach: NDArray[Any] | None = None
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The totals in units of their mean."""
+        return None if self.totals is None else self.totals / self.totals.mean()
 
     @property
     def n_samples(self) -> int:

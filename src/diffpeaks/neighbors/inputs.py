@@ -45,15 +45,22 @@ class PointsEstimator(BaseEstimator):
     device: Any = None  # a parameter of some
 
     def _points_of(self, X: Any) -> PointSet | GivenGraph:
+        return self._searchable(self._checked(X))
+
+    def _checked(self, X: Any) -> Any:
+        """X as an array, a graph, or a tensor of a device, and what the estimator says of it."""
+        on_device = device_of(X, self.device) is not None and is_tensor(X)
+        return self._validated_tensor(X) if on_device else self._validated(X, reset=True)
+
+    def _searchable(self, X: Any) -> PointSet | GivenGraph:
         """X with the metric, the search, the threads and the device of the estimator, or that of X."""
-        device = device_of(X, self.device)
         return searchable(
-            self._validated_tensor(X) if device and is_tensor(X) else self._validated(X, reset=True),
+            X,
             "euclidean" if self.metric is None else self.metric,
             "auto" if self.search is None else self.search,
             self.n_jobs,
             self.metric_params,
-            device=device,
+            device=device_of(X, self.device),
         )
 
     def _validated_tensor(self, X: Any) -> Any:

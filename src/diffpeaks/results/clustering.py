@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +27,8 @@ from diffpeaks.results import confidence
 from diffpeaks.results.explanation import Explanation, explanation
 from diffpeaks.results.hierarchy import Hierarchy
 from diffpeaks.results.landscape import Landscape
+from diffpeaks.results.prediction import predicted
+from diffpeaks.results.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +54,21 @@ class Clustering:
     peaks: NDArray[np.int64]
 
     @property
+    def of_present(self) -> Clustering:
+        """The clustering without the samples of weight zero, of which there are none."""
+        return self
+
+    @property
     def n_clusters(self) -> int:
         return len(self.peaks)
+
+    @property
+    def density(self) -> NDArray[np.float64]:
+        return self.landscape.density
+
+    @property
+    def graph(self) -> NeighborGraph:
+        return self.landscape.graph
 
     @cached_property
     def before_noise(self) -> tuple[Clusters, Noise]:
@@ -104,11 +120,38 @@ class Clustering:
                 return True
         return False
 
-    def hierarchy(self, max_link: float | None) -> Hierarchy:
-        landscape = self.landscape
+    def forest_within(self, max_link: float | None) -> PeakForest:
+        """The forest along links that are shorter than that, None for all links."""
         if not self.cut.is_of_all_samples and max_link == self.cut.max_link:
-            return Hierarchy(self.forest, landscape.density)
-        return Hierarchy(landscape.forest_within(np.inf if max_link is None else max_link), landscape.density)
+            return self.forest
+        return self.landscape.forest_within(np.inf if max_link is None else max_link)
+
+    def hierarchy(self, max_link: float | None) -> Hierarchy:
+        return Hierarchy(self.forest_within(max_link), self.density)
+
+    def deltas(self) -> NDArray[np.float64]:
+        """The distance of each sample to its nearest denser one, however far."""
+        return self.landscape.denser_samples.delta
+
+    def sweep(self, y_true: Any, rule: str) -> Sweep:
+        landscape = self.landscape
+        if rule == "max_link":
+            return link_sweep(landscape.forest_within(np.inf), y_true)
+        if rule == "n_clusters":
+            return peak_sweep(landscape.denser_samples, landscape.density, y_true)
+        if rule == "min_prominence":
+            return prominence_sweep(landscape.forest_within(np.inf), y_true)
+        raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
+
+    def recut(self, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
+        return labels_of(self.landscape, cut, policy)
+
+    def as_fitted(self, X: Any) -> Any:
+        """New samples that were checked, as the fit takes them."""
+        return X
+
+    def predicted(self, X: Any) -> NDArray[np.int64]:
+        return predicted(self, X)
 
 
 def clustered(

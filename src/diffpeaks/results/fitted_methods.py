@@ -12,28 +12,36 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._base.validation import check_integer
 from diffpeaks.density.base import new_samples
+from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
 from diffpeaks.results.landscape import Landscape
 from diffpeaks.results.model_file import FileName, read_model_file, write_model_file
-from diffpeaks.results.prediction import predicted
-from diffpeaks.results.sweeps import Sweep, link_sweep, peak_sweep, prominence_sweep
+from diffpeaks.results.sweeps import Sweep
 
 
 class FittedMethods:
     """New samples, confidence, reasons, sweeps, hierarchy and files of a clustering, for `DensityPeaks`."""
 
-    _clustering: Clustering
+    _clustering: Clustering | WithAbsent
 
-    def _fitted(self) -> Clustering:
+    def _fitted(self) -> Clustering | WithAbsent:
         check_is_fitted(self, "labels_")
         return self._clustering
 
+    def _whole(self) -> Clustering:
+        """The clustering, for what shows or edits all samples; refused where some are not in the fit."""
+        found = self._fitted()
+        if isinstance(found, WithAbsent):
+            check_none_absent(found.absent)
+        return found.of_present
+
     @property
     def _landscape(self) -> Landscape:
-        return self._fitted().landscape
+        return self._whole().landscape
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The clusters that new samples belong to; nothing that was fitted changes.
@@ -60,18 +68,20 @@ class FittedMethods:
         [0, 1]
         """
         clustering = self._fitted()
-        return predicted(clustering, new_samples(self, clustering.landscape.estimator, X))
+        X = new_samples(self, clustering.of_present.landscape.estimator, X)
+        return clustering.predicted(clustering.as_fitted(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Density at new samples, on the scale of `density_`; refused where it was given as values."""
-        landscape = self._landscape
-        X = new_samples(self, landscape.estimator, X)
+        clustering = self._fitted()
+        landscape = clustering.of_present.landscape
+        X = clustering.as_fitted(new_samples(self, landscape.estimator, X))
         return landscape.estimator.score_samples(landscape.moved(X))
 
     @property
     def graph_(self) -> NeighborGraph:
         """The graph of the samples, as the density sees them."""
-        return self._landscape.graph
+        return self._fitted().graph
 
     @property
     def probabilities_(self) -> NDArray[np.float64]:
@@ -124,20 +134,14 @@ class FittedMethods:
         rule : {"max_link", "n_clusters", "min_prominence"}
             The parameter that takes all its values; the others are not used.
         """
-        landscape = self._landscape
-        check_consistent_length(landscape.density, y_true)
-        if rule == "max_link":
-            return link_sweep(landscape.forest_within(np.inf), y_true)
-        if rule == "n_clusters":
-            return peak_sweep(landscape.denser_samples, landscape.density, y_true)
-        if rule == "min_prominence":
-            return prominence_sweep(landscape.forest_within(np.inf), y_true)
-        raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
+        clustering = self._fitted()
+        check_consistent_length(clustering.density, y_true)
+        return clustering.sweep(y_true, rule)
 
     def decision_graph(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Density and exact delta of each sample; the densest sample's delta is infinite."""
-        landscape = self._landscape
-        return landscape.density, landscape.denser_samples.delta
+        clustering = self._fitted()
+        return clustering.density, clustering.deltas()
 
     def hierarchy(self, max_link: float | None = None) -> Hierarchy:
         """All clusterings by `min_prominence` of the same density, as a tree of hills.

@@ -94,7 +94,7 @@ class Members:
 
 def members_of(model: FittedMethods) -> Members:
     """The members of a fit's clusters."""
-    found = model._fitted()
+    found = model._whole()
     others = next_labels(found.labels, found.memberships(top=2))
     return Members(found.labels, found.landscape.density, found.probabilities, others, found.n_clusters)
 

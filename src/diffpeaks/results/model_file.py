@@ -37,19 +37,21 @@ from diffpeaks.density import (
 from diffpeaks.density.named import GivenDensity
 from diffpeaks.density.samples import Isolation, Smoothing
 from diffpeaks.density.walk import Bandwidth
+from diffpeaks.density.weights import Absent
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import ApproximateSearch, DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.stored import points_of_values, values_of_points
 from diffpeaks.recipes import LinkShares, Recipe, Settings
+from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.landscape import Landscape
 
-MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 5)
+MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 6)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
 _RECORDS = (
-    *(ApproximateSearch, Clustering, Cut, DistinctSamples, Isolation, Landscape, NeighborGraph),
-    *(NoisePolicy, PeakForest, Recipe, Smoothing),
+    *(Absent, ApproximateSearch, Clustering, Cut, DistinctSamples, Isolation, Landscape, NeighborGraph),
+    *(NoisePolicy, PeakForest, Recipe, Smoothing, WithAbsent),
 )
 _TUPLES = (Bandwidth, LinkShares, Settings)
 _KINDS: dict[str, Any] = {
@@ -83,7 +85,9 @@ def read_model_file(path: FileName, kind: type[Any], mmap: bool) -> Any:
         model = kind(**reader.values(scalars["model"]["params"]))
         fitted = reader.values(scalars["model"]["fitted"])
         clustering = fitted.pop("_clustering")
-        _check_sizes(clustering)
+        if isinstance(clustering, WithAbsent):
+            _check_absent(clustering.absent, len(clustering.of_present.labels))
+        _check_sizes(clustering.of_present)
         vars(model).update(fitted)
         model._set(clustering)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -244,9 +248,18 @@ def _check_sizes(clustering: Clustering) -> None:
     _check_values({"number": distinct.number}, n_samples, n_distinct)
     _check_values({**vars(clustering.forest), "labels": clustering.labels}, n_samples, n_samples)
     _check_names("peaks", clustering.peaks, n_samples)
-    _check_lengths({"weights": distinct.weights, "reach": distinct.reach}, n_distinct)
+    _check_lengths({"totals": distinct.totals, "reach": distinct.reach}, n_distinct)
     if (distinct.reach is None) != (landscape.smoothing is None):
         raise ValueError("samples were moved, and their reach is missing, or the other way round")
+
+
+def _check_absent(absent: Absent, n_present: int) -> None:
+    """Each sample must be present or absent, and points must be there for the absent ones."""
+    numbers = np.sort(np.concatenate([absent.present, absent.samples]))
+    if len(absent.present) != n_present or absent.X.shape[0] != len(absent.samples):
+        raise ValueError("samples of weight zero are not as many as their points")
+    if not np.array_equal(numbers, np.arange(absent.n_samples)):
+        raise ValueError(f"samples of weight zero and others are not those of 0 .. {absent.n_samples - 1}")
 
 
 def _check_lengths(of: dict[str, Any], size: int) -> None:

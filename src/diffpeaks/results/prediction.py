@@ -158,17 +158,25 @@ class HillRule:
         return nearest
 
     def _by_density(self, X: Any, rows: RaggedRows) -> NDArray[np.int64]:
-        density, tie_break = self.density.keys_at(X)
-        owners, fitted_tie_break = _owners(rows), self.density.tie_break
-        own, theirs = density[owners], self.density.density_[rows.indices]
-        # in the one order of samples a new one comes after the fitted ones that equal it
-        not_less = np.ones(len(owners), bool)
-        if tie_break is not None and fitted_tie_break is not None:
-            not_less = fitted_tie_break[rows.indices] >= tie_break[owners]
-        place = _first_in_rows(rows, (theirs > own) | ((theirs == own) & not_less))
-        chosen = np.where(place < 0, rows.indptr[:-1], place)
+        density, chosen = followed(self.density, X, rows)
         labels = self.clusters[rows.indices[chosen]]
         return labels if self.border is None else np.where(density < self.border[labels], NOISE, labels)
+
+
+def followed(fitted: GraphDensity, X: Any, rows: RaggedRows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The density at new samples, and where in its row the sample is that each follows.
+
+    It is the nearest denser one, or the nearest one where none is denser.
+    """
+    density, tie_break = fitted.keys_at(X)
+    owners, fitted_tie_break = _owners(rows), fitted.tie_break
+    own, theirs = density[owners], fitted.density_[rows.indices]
+    # in the one order of samples a new one comes after the fitted ones that equal it
+    not_less = np.ones(len(owners), bool)
+    if tie_break is not None and fitted_tie_break is not None:
+        not_less = fitted_tie_break[rows.indices] >= tie_break[owners]
+    place = _first_in_rows(rows, (theirs > own) | ((theirs == own) & not_less))
+    return density, np.where(place < 0, rows.indptr[:-1], place)
 
 
 @dataclass(frozen=True)

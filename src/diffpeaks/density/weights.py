@@ -1,0 +1,106 @@
+"""Weights of samples: which densities take them, and samples of weight zero, which are not there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from diffpeaks._base.validation import check_sample_weight
+from diffpeaks.density.base import GraphDensity
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors.gpu.devices import on_host
+from diffpeaks.neighbors.inputs import check_features, is_precomputed
+
+
+@dataclass(frozen=True, eq=False)
+class Absent:
+    """Samples of weight zero: a fit is made without them, and predicts what it says of them.
+
+    Attributes
+    ----------
+    samples : array of shape (n_absent,)
+        Their numbers among all samples.
+    present : array of shape (n_present,)
+        The numbers of the others.
+    X : array or sparse matrix with a row for each of them
+        Features, or distances to the present samples.
+    has_distances : bool
+    """
+
+    samples: NDArray[np.int64]
+    present: NDArray[np.int64]
+    X: Any
+    has_distances: bool = False
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.samples) + len(self.present)
+
+    def among(self, present: NDArray[Any], absent: Any) -> NDArray[Any]:
+        """Values of all samples, from those of the present and of the absent ones."""
+        values = np.empty(self.n_samples, present.dtype)
+        values[self.present], values[self.samples] = present, absent
+        return values
+
+    def as_fitted(self, X: Any) -> Any:
+        """New samples as a fit of the present ones takes them: of distances to all, those to them."""
+        return X[:, self.present] if self.has_distances else X
+
+
+def check_none_absent(absent: Absent | None) -> None:
+    """Refuse what shows or edits every sample of a fit, where some samples are not in it."""
+    if absent is not None:
+        raise ValueError(
+            f"{len(absent.samples)} of {absent.n_samples} samples have weight zero and are not in the fit; "
+            "for maps, reports, edits and the explorer fit X[sample_weight > 0]"
+        )
+
+
+class Weighed(NamedTuple):
+    """The samples that are there, what each weighs, and those that are not there; None for none of them."""
+
+    X: Any
+    weights: NDArray[np.float64] | None = None
+    absent: Absent | None = None
+
+
+def weighed(X: Any, sample_weight: Any, density: GraphDensity, metric: Any) -> Weighed:
+    """Samples, which were checked, with the weights that a user gave."""
+    if sample_weight is None:
+        return Weighed(X)
+    _check_knows_weights(density)
+    weights = check_sample_weight(sample_weight, _n_samples(X))
+    if weights.all():
+        return Weighed(X, weights)
+    present, absent = np.flatnonzero(weights), np.flatnonzero(weights == 0)
+    if not is_precomputed(metric):
+        check_features(on_host(X), metric)
+        return Weighed(X[present], weights[present], Absent(absent, present, on_host(X[absent])))
+    if isinstance(X, NeighborGraph) or sp.issparse(X):
+        raise ValueError(
+            f"sample_weight of sample {absent[0]} is zero: its label would be predicted, which a precomputed "
+            "graph cannot; leave such samples out of the graph, or give points or a dense matrix of distances"
+        )
+    distances = X[:, present]
+    return Weighed(distances[present], weights[present], Absent(absent, present, distances[absent], True))
+
+
+def _check_knows_weights(density: GraphDensity) -> None:
+    """Refuse weights where they would have no effect.
+
+    Shared neighbours are counted in lists of one length, in which a neighbour counts once whatever it weighs;
+    and a density that is given as values, or by a function of the graph, was made without weights.
+    """
+    if not density.knows_weights:
+        raise ValueError(
+            f"sample_weight has no effect on {density!r}; use density=None, KernelDiffusion, NaiveDensity or "
+            "LocalContrast"
+        )
+
+
+def _n_samples(X: Any) -> int:
+    return X.n_samples if isinstance(X, NeighborGraph) else X.shape[0]

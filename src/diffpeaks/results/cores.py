@@ -1,0 +1,84 @@
+"""Samples above a density threshold, joined along links: a fit of `DensityDBSCAN`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffpeaks._base.constants import NOISE
+from diffpeaks.cuts.linking import core_labels
+from diffpeaks.density import GraphDensity
+from diffpeaks.forest.peaks import PeakForest, density_order, peak_forest
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
+
+
+@dataclass(frozen=True, eq=False)
+class CoreClustering:
+    """A density, cut at one threshold.
+
+    Attributes
+    ----------
+    estimator : GraphDensity
+    links : NeighborGraph
+        Along which cores are joined.
+    max_link : float
+        No link is that long or longer.
+    min_density : float
+        Of a core.
+    border : bool
+        Whether other samples join the nearest core.
+    """
+
+    estimator: GraphDensity
+    links: NeighborGraph
+    max_link: float
+    min_density: float
+    border: bool
+
+    @property
+    def density(self) -> NDArray[np.float64]:
+        return self.estimator.density_
+
+    @cached_property
+    def order(self) -> NDArray[np.int32]:
+        """All samples, the densest first."""
+        return density_order(self.density, self.estimator.tie_break)
+
+    @cached_property
+    def is_core(self) -> NDArray[np.bool_]:
+        return self.density >= self.min_density
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        reached = self.estimator.graph_.below(self.max_link) if self.border else None
+        return core_labels(self.links, self.is_core, self.order, reached)
+
+    @cached_property
+    def peaks(self) -> NDArray[np.int32]:
+        """The densest sample of each cluster."""
+        labels, first = np.unique(self.labels[self.order], return_index=True)
+        return self.order[first[labels != NOISE]]
+
+    @property
+    def forest(self) -> PeakForest:
+        """The hills of the density along the links."""
+        n_threads = self.estimator._points.n_threads
+        return peak_forest(self.links, self.density, order=self.order, n_threads=n_threads)
+
+    def predicted(self, X: Any) -> NDArray[np.int64]:
+        """Labels of new samples that were checked."""
+        around = Surroundings(self.estimator, self.labels, max_link=self.max_link)
+        return predicted_labels(X, self.estimator._points.searched(), self.labels, around, self._rule())
+
+    def _rule(self) -> Rule:
+        """How neighbours decide about new samples."""
+        if self.border:
+            return CoreRule(self.estimator, self.is_core, self.labels)
+        if not self.estimator.known_at_new_samples:
+            return nearest_rule(self.labels)
+        return CoreRule(self.estimator, self.is_core, self.labels, self.min_density)
