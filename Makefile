@@ -6,7 +6,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-SOURCES = pyproject.toml CMakeLists.txt $(wildcard native/* native/kernels/*)
+SOURCES = pyproject.toml CMakeLists.txt benchmarks/paper/pyproject.toml $(wildcard native/* native/kernels/*)
 
 .PHONY: demo test lint docs sanitize sanitize-threads clean
 
@@ -36,7 +36,7 @@ $(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -e ./benchmarks/paper
 	touch $@ $(VENV)/.demo
 
 NATIVE_TESTS = $(addprefix tests/,native graph neighbors density forest cuts maps baselines \
@@ -50,7 +50,7 @@ NOT_SANITIZED = $(addprefix --ignore=tests/,graph/test_graph_file.py neighbors/t
 define install_sanitized
 	$(PYTHON) -m venv $(SANITIZED)
 	$(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-C cmake.define.DIFFPEAKS_SANITIZE=$(SANITIZERS) -C build-dir=$(SANITIZED)/core ".[dev]"
+		-C cmake.define.DIFFPEAKS_SANITIZE=$(SANITIZERS) -C build-dir=$(SANITIZED)/core ".[dev]" ./benchmarks/paper
 endef
 SANITIZED_PYTEST = $(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider
 STANDARD_LIBRARY = $$(gcc -print-file-name=libstdc++.so)
