@@ -1,0 +1,20 @@
+"""The lower bounds of pyproject.toml as constraints for pip: what `make test-minimum` installs."""
+
+import re
+import tomllib
+from pathlib import Path
+
+# extras whose packages the library itself calls, and which the tests install
+EXTRAS = ("plot", "parquet", "report")
+
+
+def main() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    extras = [project["optional-dependencies"][name] for name in EXTRAS]
+    for requirement in sorted(set(project["dependencies"]).union(*extras)):
+        name, lowest = re.match(r"([\w-]+)>=([\w.]+)", requirement).groups()
+        print(f"{name}=={lowest}")
+
+
+if __name__ == "__main__":
+    main()
