@@ -1,16 +1,9 @@
-import platform
-
 import pytest
 from hypothesis import settings
 
 # no deadline: a busy machine is not a defect; derandomised so that a failure can be seen again
 settings.register_profile("diffpeaks", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("diffpeaks")
-
-
-def pytest_configure(config):
-    if platform.machine() in ("aarch64", "arm64"):  # products there set flags of errors that did not happen
-        config.addinivalue_line("filterwarnings", "ignore:.* encountered in matmul:RuntimeWarning")
 
 
 @pytest.fixture
