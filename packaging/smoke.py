@@ -52,7 +52,8 @@ def run_command() -> None:
     command = Path(sys.executable).with_name("diffpeaks")
     with tempfile.TemporaryDirectory() as folder:
         points, labels = Path(folder, "points.csv"), Path(folder, "labels.csv")
-        points.write_text("\n".join(f"{i % 7},{i // 7 + 100 * (i > 50)}" for i in range(100)))
+        rows = [f"{i % 7},{i // 7 + 100 * (i > 50)}" for i in range(100)]
+        points.write_text("\n".join(["x,y", *rows]))
         subprocess.run([command, "cluster", points, "-o", labels, "--quiet"], check=True)
         assert len(labels.read_text().splitlines()) >= 100
 
