@@ -1,14 +1,18 @@
 # make demo   set up, cluster an embedded data set, write labels and a picture to out/
 # make test   set up, check style, imports and types, run the tests
+# make test-minimum   run the tests with the oldest versions of packages that pyproject.toml allows
+# make lint-page   check the JavaScript of the explorer and of reports; needs npm
 # make docs   set up, build the site of the documentation into docs/_build/html and check its links
+# make benchmarks-smoke   run a small share of the benchmarks, to see that they run; results in build/benchmarks-smoke
+# make wheels   build the sdist and Linux wheels into dist/, try them on every Python at hand, or on PYTHONS="..."
 # make sanitize   run the tests of the compiled core under the address and undefined-behaviour sanitizers
 # make sanitize-threads   run those that loop on several threads under the thread sanitizer
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-SOURCES = pyproject.toml CMakeLists.txt $(wildcard native/* native/kernels/*)
+SOURCES = pyproject.toml CMakeLists.txt benchmarks/paper/pyproject.toml $(wildcard native/* native/kernels/*)
 
-.PHONY: demo test lint docs sanitize sanitize-threads clean
+.PHONY: demo test test-minimum lint lint-page docs benchmarks-smoke wheels sanitize sanitize-threads clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m diffpeaks.cli.demonstration
@@ -16,17 +20,51 @@ demo: $(VENV)/.demo
 test: lint
 	$(BIN)/python -m pytest -q
 
+MINIMUM = build/minimum
+
+# deprecations are no errors there: old packages call what newer ones beside them have deprecated
+test-minimum:
+	$(PYTHON) -m venv $(MINIMUM)
+	$(PYTHON) packaging/minimum.py > $(MINIMUM)/constraints.txt
+	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c $(MINIMUM)/constraints.txt ".[dev]" ./benchmarks/paper
+	$(MINIMUM)/bin/python -m pytest -q -p no:cacheprovider -W default::DeprecationWarning tests
+
+PYTHON_SOURCES = src tests benchmarks examples docs/_site packaging
+
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks examples docs/_site
-	$(BIN)/ruff format --quiet --check src tests benchmarks examples docs/_site
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --quiet --check $(PYTHON_SOURCES)
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
+
+ESLINT = packaging/javascript
+
+lint-page:
+	npm install --prefix $(ESLINT) --silent --no-package-lock
+	$(ESLINT)/node_modules/.bin/eslint -c $(ESLINT)/eslint.config.mjs \
+		src/diffpeaks/explorer/page src/diffpeaks/report/templates
 
 SITE = docs/_build/html
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -W --keep-going --fresh-env --quiet -c docs/_site -d docs/_build/doctrees . $(SITE)
 	$(BIN)/python docs/_site/check_links.py $(SITE)
+
+SMOKE = build/benchmarks-smoke
+
+benchmarks-smoke: $(VENV)/.dev
+	mkdir -p $(SMOKE)
+	$(BIN)/python benchmarks/scaling/after_graph.py --samples 20000 --repeats 1 | tee $(SMOKE)/after_graph.jsonl
+	$(BIN)/python benchmarks/scaling/kd_tree.py --samples 20000 --features 2 --dtypes float32 --repeats 1 --sides ours scipy_plain \
+		| tee $(SMOKE)/kd_tree.jsonl
+	$(BIN)/python benchmarks/peers/run.py --sets digits --systems diffpeaks "scikit-learn HDBSCAN" --repeats 1 \
+		--output $(SMOKE)/peers.jsonl
+	$(BIN)/python benchmarks/peers/table.py $(SMOKE)/peers.jsonl
+	$(BIN)/diffpeaks paper table1 --read --results benchmarks/results/paper.jsonl --output $(SMOKE)/paper
+
+wheels:
+	$(PYTHON) packaging/wheels.py $(PYTHONS)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -36,7 +74,7 @@ $(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -e ./benchmarks/paper
 	touch $@ $(VENV)/.demo
 
 NATIVE_TESTS = $(addprefix tests/,native graph neighbors density forest cuts maps baselines \
@@ -50,7 +88,7 @@ NOT_SANITIZED = $(addprefix --ignore=tests/,graph/test_graph_file.py neighbors/t
 define install_sanitized
 	$(PYTHON) -m venv $(SANITIZED)
 	$(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-C cmake.define.DIFFPEAKS_SANITIZE=$(SANITIZERS) -C build-dir=$(SANITIZED)/core ".[dev]"
+		-C cmake.define.DIFFPEAKS_SANITIZE=$(SANITIZERS) -C build-dir=$(SANITIZED)/core ".[dev]" ./benchmarks/paper
 endef
 SANITIZED_PYTEST = $(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider
 STANDARD_LIBRARY = $$(gcc -print-file-name=libstdc++.so)
@@ -71,4 +109,4 @@ sanitize-threads:
 		OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(SANITIZED_PYTEST) $(THREAD_TESTS)
 
 clean:
-	rm -rf $(VENV) build out docs/_build docs/gallery docs/reference
+	rm -rf $(VENV) build dist out docs/_build docs/gallery docs/reference

@@ -95,9 +95,7 @@ struct GraphArrays {
     RowArrays rows;
     In<Real> distances;
 
-    Graph<Real> checked() const {
-        return {rows.checked(), values(distances, "distances", length(rows.indices))};
-    }
+    Graph<Real> checked() const { return {rows.checked(), values(distances, "distances", length(rows.indices))}; }
 };
 
 // A vector as an array of numpy that owns it.

@@ -53,13 +53,8 @@ void bind_probes(nb::class_<Probes>& probes) {
             check_length("rows", "columns", width(rows), packed.cells().n_coordinates);
             new (self) Probes{beside, centroids, nb::cast(rows), packed.cells(), {}};
             self->centroids.rows = rows.data();
-            self->probing = {self->beside.data(),
-                             width(self->beside),
-                             n_probes,
-                             spread_weight,
-                             reach,
-                             n_reached,
-                             &self->centroids};
+            self->probing = {self->beside.data(), width(self->beside), n_probes, spread_weight, reach,
+                             n_reached,           &self->centroids};
         },
         array("beside"), nb::arg("n_probes"), nb::arg("spread_weight"), nb::arg("reach"), nb::arg("n_reached"),
         nb::arg("centroids"), array("rows"));
@@ -144,8 +139,8 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
         array("block_origins"), array("order"));
     packed.def(
         "nearest",
-        [](const PackedCells& self, const Asked& queries, Table<Real> points,
-           const Probes& probes, MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
+        [](const PackedCells& self, const Asked& queries, Table<Real> points, const Probes& probes, MeasureTuple given,
+           Filled<Index> indices, Filled<Real> distances, int n_threads) {
             const Measure measure = euclidean(given);
             const NearestRows<Real> rows = nearest_rows(length(queries.rows), indices, distances);
             const auto goal = [&] { return NearestGoal<Real>(measure, rows); };
@@ -155,8 +150,8 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
         array("distances"), nb::arg("n_threads"), Released());
     packed.def(
         "within",
-        [](const PackedCells& self, const Asked& queries, Table<Real> points,
-           In<double> reach, In<double> cell_reach, MeasureTuple given, int n_threads) {
+        [](const PackedCells& self, const Asked& queries, Table<Real> points, In<double> reach, In<double> cell_reach,
+           MeasureTuple given, int n_threads) {
             std::vector<std::vector<std::pair<Real, Index>>> rows(queries.rows.shape(0));
             FlatRows<Real> found;
             {
@@ -184,21 +179,20 @@ template <class Real>
 void bind_shortlist(nb::class_<PackedCells>& packed) {
     packed.def(
         "nearest_listed",
-        [](const PackedCells& self, const Queries<Real, float>& queries,
-           Table<Real> points, Table<float> coordinates, std::int64_t n_listed, const Probes& probes,
-           MeasureTuple given, Filled<Index> indices, Filled<Real> distances, int n_threads) {
+        [](const PackedCells& self, const Queries<Real, float>& queries, Table<Real> points, Table<float> coordinates,
+           std::int64_t n_listed, const Probes& probes, MeasureTuple given, Filled<Index> indices,
+           Filled<Real> distances, int n_threads) {
             const Measure measure = euclidean(given);
             const Kernel& kernel = chosen_kernel();
             const NearestRows<Real> rows = nearest_rows(length(queries.rows), indices, distances);
             const auto by_points = exact_distances(kernel, queries.rows, points, self.n_points());
             const auto goal = [&] { return ShortlistGoal<Real>(n_listed, by_points, measure, rows); };
-            cell_join(kernel, self.cells(),
-                      exact_distances(kernel, queries.coordinates, coordinates, self.n_points()),
+            cell_join(kernel, self.cells(), exact_distances(kernel, queries.coordinates, coordinates, self.n_points()),
                       blocks_of(queries, self.cells()), coordinates_of(queries, self.cells()).without_error(),
                       probes.for_blocks(queries.block_starts), goal, n_threads);
         },
-        nb::arg("queries"), array("points"), array("coordinates"), nb::arg("n_listed"),
-        nb::arg("probes"), nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
+        nb::arg("queries"), array("points"), array("coordinates"), nb::arg("n_listed"), nb::arg("probes"),
+        nb::arg("measure"), array("indices"), array("distances"), nb::arg("n_threads"), Released());
 }
 
 template <class Real>
@@ -226,8 +220,8 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
         array("rows"), array("squares"), nb::arg("n_threads"), Released());
     m.def(
         "project",
-        [](Table<Real> rows, In<double> center, Table<float> directions,
-           Filled<float> out, Out<float> squares, int n_threads) {
+        [](Table<Real> rows, In<double> center, Table<float> directions, Filled<float> out, Out<float> squares,
+           int n_threads) {
             const Coordinates<Real> points{rows.data(), width(rows), 1.0, 0.0, nullptr, nullptr};
             const std::int64_t n_rows = length(rows), n_directions = length(directions);
             check_holds("directions", "columns", width(directions), width(rows));
@@ -235,8 +229,8 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
                     n_directions, width(directions), values(out, "out", n_rows, n_directions),
                     values(squares, "squares", n_rows), n_threads);
         },
-        array("rows"), array("center"), array("directions"), array("out"), array("squares"),
-        nb::arg("n_threads"), Released());
+        array("rows"), array("center"), array("directions"), array("out"), array("squares"), nb::arg("n_threads"),
+        Released());
 }
 
 }  // namespace

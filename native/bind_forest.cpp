@@ -130,8 +130,8 @@ static void bind_links_of(nb::class_<JoiningHills>& hills, nb::class_<KeptRows<R
             check_length("links", "rows", given.graph.n_samples, self.n_points());
             self.add(given.rows, max_link, kept_of(kept, given.graph.n_samples), n_threads);
         },
-        array("links"), array("hill"), array("rank"), nb::arg("max_link"), nb::arg("kept").none(),
-        nb::arg("n_threads"), Released());
+        array("links"), array("hill"), array("rank"), nb::arg("max_link"), nb::arg("kept").none(), nb::arg("n_threads"),
+        Released());
 }
 
 static nb::tuple all_joined(JoiningHills& hills, const Separation& separation) {

@@ -35,8 +35,7 @@ void bind_layout(nb::module_& m) {
         array("places"), nb::arg("grid"), array("sums"), array("counts"), nb::arg("n_threads"), Released());
     m.def(
         "potential_at",
-        [](Table<double> places, const GridTuple& given, Table<double> potential, Filled<double> found,
-           int n_threads) {
+        [](Table<double> places, const GridTuple& given, Table<double> potential, Filled<double> found, int n_threads) {
             const std::int64_t n = length(places);
             const double* where = values(places, "places", n, 2);
             const Grid grid = checked_grid(given, n, where);
@@ -48,8 +47,7 @@ void bind_layout(nb::module_& m) {
     m.def(
         "next_steps",
         [](const RowArrays& given, In<float> weights, Table<double> places, Table<double> potential,
-           const DescentTuple& descent, Filled<double> steps, Filled<double> gains,
-           int n_threads) {
+           const DescentTuple& descent, Filled<double> steps, Filled<double> gains, int n_threads) {
             const Rows rows = given.checked();
             const std::int64_t n = rows.n_samples;
             const auto [pull, gravity, push, momentum, longest] = descent;

@@ -46,8 +46,8 @@ static void bind_searches(nb::class_<KDTree<Real>>& bound) {
         array("queries"), nb::arg("n_neighbors"), nb::arg("measure"), Released());
     bound.def(
         "counts",
-        [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given,
-           Out<Offset> counts, int n_threads) {
+        [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given, Out<Offset> counts,
+           int n_threads) {
             const Queries<Real> asked = queries_of(tree, queries, order);
             const double* reach = values(radii, "radii", asked.n);
             Offset* found = values(counts, "counts", asked.n);
@@ -59,8 +59,8 @@ static void bind_searches(nb::class_<KDTree<Real>>& bound) {
         nb::arg("n_threads"), Released());
     bound.def(
         "balls",
-        [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given,
-           In<Offset> indptr, Out<Index> indices, Out<Real> distances, int n_threads) {
+        [](const Tree& tree, Table<Real> queries, Order order, In<double> radii, MeasureTuple given, In<Offset> indptr,
+           Out<Index> indices, Out<Real> distances, int n_threads) {
             const Queries<Real> asked = queries_of(tree, queries, order);
             const double* reach = values(radii, "radii", asked.n);
             check_length("indptr", "rows", n_rows_of(indptr, "indices", length(indices)), asked.n);
@@ -78,8 +78,8 @@ template <class Real>
 static void bind_nearest_denser(nb::class_<KDTree<Real>>& bound) {
     bound.def(
         "nearest_denser",
-        [](const KDTree<Real>& tree, Table<Real> queries, In<Index> order, In<Index> query_rank,
-           In<Index> rank, MeasureTuple given, Out<Index> points, Out<Real> distances, int n_threads) {
+        [](const KDTree<Real>& tree, Table<Real> queries, In<Index> order, In<Index> query_rank, In<Index> rank,
+           MeasureTuple given, Out<Index> points, Out<Real> distances, int n_threads) {
             const Queries<Real> asked = queries_of<Real>(tree, queries, order);
             const Index* own = values(query_rank, "query_rank", asked.n);
             const Index* ranks = values(rank, "rank", tree.n_points());
@@ -107,9 +107,7 @@ static void bind_tree_of(nb::module_& m, const char* name) {
     bind_nearest_denser<Real>(bound);
     m.def(
         "kd_tree",
-        [](Table<Real> points, int n_threads) {
-            return Tree(points.data(), length(points), width(points), n_threads);
-        },
+        [](Table<Real> points, int n_threads) { return Tree(points.data(), length(points), width(points), n_threads); },
         array("points"), nb::arg("n_threads"), Released());
 }
 

@@ -40,16 +40,16 @@ template <class Real>
 static void bind_walk_of(nb::module_& m) {
     m.def(
         "send_mass",
-        [](const RowArrays& given, In<Real> weights, In<double> sent_by_weight, Out<double> sums,
-           Out<double> arriving, std::pair<double, double> step, int n_threads) {
+        [](const RowArrays& given, In<Real> weights, In<double> sent_by_weight, Out<double> sums, Out<double> arriving,
+           std::pair<double, double> step, int n_threads) {
             const Rows rows = given.checked();
             const std::int64_t n = rows.n_samples;
             send_mass(rows, values(weights, "weights", length(given.indices)),
                       values(sent_by_weight, "sent_by_weight", n), values(sums, "sums", n * n_parts_of(n)),
                       values(arriving, "arriving", n), LoopPart{step.first, step.second}, n_threads);
         },
-        array("rows"), array("weights"), array("sent_by_weight"), array("sums"), array("arriving"),
-        nb::arg("step"), nb::arg("n_threads"), Released());
+        array("rows"), array("weights"), array("sent_by_weight"), array("sums"), array("arriving"), nb::arg("step"),
+        nb::arg("n_threads"), Released());
     m.def(
         "row_spreads",
         [](const GraphArrays<Real>& given, Offset fewest, double least, Out<double> spreads, int n_threads) {
@@ -77,8 +77,8 @@ template <class Real>
 static void bind_shifts_of(nb::module_& m) {
     m.def(
         "shift_towards",
-        [](Table<Real> queries, const GraphArrays<Real>& given, bool own_first,
-           const TargetArrays<Real>& target_arrays, const PullTuple& pull, Filled<Real> moved, int n_threads) {
+        [](Table<Real> queries, const GraphArrays<Real>& given, bool own_first, const TargetArrays<Real>& target_arrays,
+           const PullTuple& pull, Filled<Real> moved, int n_threads) {
             const Graph<Real> rows = given.checked();
             const Targets<Real> targets = targets_of(target_arrays);
             const auto [kept, n_filled, distances_squared] = pull;
@@ -87,8 +87,8 @@ static void bind_shifts_of(nb::module_& m) {
                           own_first, targets, Pull{kept, n_filled, distances_squared},
                           values(moved, "moved", rows.n_samples, targets.n_features), n_threads);
         },
-        array("queries"), array("rows"), nb::arg("own_first"), array("targets"), nb::arg("pull"),
-        array("moved"), nb::arg("n_threads"), Released());
+        array("queries"), array("rows"), nb::arg("own_first"), array("targets"), nb::arg("pull"), array("moved"),
+        nb::arg("n_threads"), Released());
 }
 
 void bind_walk(nb::module_& m) {

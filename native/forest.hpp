@@ -114,7 +114,8 @@ std::vector<std::vector<RankPair>> crossings(const Graph<Real>& graph, double ma
         for (std::int64_t row = first; row < last; ++row) {
             const Place here = places[static_cast<std::size_t>(row)];
             for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
-                if (!(static_cast<double>(graph.distances[e]) < max_link)) break;  // rows are sorted: the rest is longer
+                if (!(static_cast<double>(graph.distances[e]) < max_link))
+                    break;  // rows are sorted: the rest is longer
                 const Place there = places[static_cast<std::size_t>(graph.indices[e])];
                 if (here.hill == there.hill) continue;
                 const RankPair edge{std::max(here.rank, there.rank), std::min(here.rank, there.rank)};
@@ -156,8 +157,7 @@ inline CrossEdges grouped(Index n_samples, const std::vector<std::vector<RankPai
 // NO_POINT.
 class Flood {
   public:
-    Flood(Index n_samples, Index* saddle, Index* crossing)
-        : flooded_(n_samples), saddle_(saddle), crossing_(crossing) {
+    Flood(Index n_samples, Index* saddle, Index* crossing) : flooded_(n_samples), saddle_(saddle), crossing_(crossing) {
         std::fill(saddle, saddle + n_samples, NO_POINT);
         std::fill(crossing, crossing + n_samples, NO_POINT);
     }

@@ -62,7 +62,8 @@ inline void count_on_grid(const Grid& grid, std::int64_t n_places, const double*
     });
 }
 
-// The potential at each place and its slope, three values each, from those at the nodes, `stride` apart from row to row.
+// The potential at each place and its slope, three values each, from those at the nodes, `stride` apart from row to
+// row.
 inline void potential_at(const Grid& grid, const double* potential, std::int64_t stride, std::int64_t n_places,
                          const double* places, double* found, int n_threads) {
     parallel_rows(n_places, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {

@@ -46,7 +46,7 @@ class MergingClusters {
   private:
     struct Cluster {
         std::int64_t size;
-        std::int64_t squares;  // sum of n_gc^2
+        std::int64_t squares;                  // sum of n_gc^2
         std::map<Index, std::int64_t> counts;  // in one order, in which sums are rounded
     };
 

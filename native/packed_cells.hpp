@@ -69,8 +69,8 @@ class PackedCells {
         constexpr std::int64_t most = std::numeric_limits<Index>::max();
         if (n_slots <= most) return;
         throw std::invalid_argument("points in cells, padded to multiples of " + std::to_string(panel_width) +
-                                    ", take " + std::to_string(n_slots) + " slots, more than " +
-                                    std::to_string(most) + "; use fewer points, or search='tree' or 'brute'");
+                                    ", take " + std::to_string(n_slots) + " slots, more than " + std::to_string(most) +
+                                    "; use fewer points, or search='tree' or 'brute'");
     }
 
     Table<double> centroids_;

@@ -42,8 +42,8 @@ void on_threads(std::int64_t n_workers, Body body) {
 // How many parts of rows add up apart, whatever the number of threads, so that sums are rounded alike.
 constexpr std::int64_t n_parts_of(std::int64_t n_rows) { return n_rows < (1 << 15) ? 1 : 8; }
 
-// Splits [0, n_rows) into consecutive parts, at most n_threads of them, one thread a part. Calls body(first, last, part)
-// on consecutive runs of each; between two runs the loop can be interrupted.
+// Splits [0, n_rows) into consecutive parts, at most n_threads of them, one thread a part. Calls body(first, last,
+// part) on consecutive runs of each; between two runs the loop can be interrupted.
 template <class Body>
 void parallel_rows(std::int64_t n_rows, int n_threads, Body body) {
     constexpr std::int64_t run_rows = 4096;  // for fewer a thread costs more than it saves

@@ -18,8 +18,8 @@ struct Bracket {
     float below, above;
 };
 
-// The n-th of some values, none of them negative, or closely around it; infinite if there are fewer. Floats that are not
-// negative are ordered like their bits, and those are halved: counting is faster than sorting.
+// The n-th of some values, none of them negative, or closely around it; infinite if there are fewer. Floats that are
+// not negative are ordered like their bits, and those are halved: counting is faster than sorting.
 inline Bracket last_of(const Kernel& kernel, const float* values, std::int64_t n_values, std::int64_t n) {
     if (n_values < n) return {0.0f, std::numeric_limits<float>::infinity()};
     const auto float_of = [](std::uint32_t bits) {

@@ -15,9 +15,9 @@
 namespace diffpeaks {
 
 // beside: for each block its own cell, then those nearest to its origin; they are ranked for each query, which visits
-// the n_probes nearest, or a few more. n_probes zero means that all queries visit all cells. With a positive reach a query also visits
-// cells by score, their squared distance plus spread_weight times their spread: those up to `reach` times its limit,
-// and the n_reached best of them where they are more.
+// the n_probes nearest, or a few more. n_probes zero means that all queries visit all cells. With a positive reach a
+// query also visits cells by score, their squared distance plus spread_weight times their spread: those up to `reach`
+// times its limit, and the n_reached best of them where they are more.
 struct Probing {
     const Index* beside;
     std::int64_t n_beside;
@@ -133,7 +133,7 @@ class NearestCells {
 
     Index n_queries_;
     const Index* beside_;
-    std::vector<Index> chosen_;           // candidates of one query after another
+    std::vector<Index> chosen_;            // candidates of one query after another
     std::vector<std::size_t> ends_ = {0};  // of these
 };
 

@@ -23,8 +23,8 @@ struct Lengths {
 // Kernels as functions of u = (distance / bandwidth)^2; all are 1 at distance zero.
 enum class WeightKernel : int { gaussian, uniform, epanechnikov, laplace };
 
-// (distance / bandwidth)^2 of a row, the bandwidth of a pair length * by_entry. Where that is zero, coinciding points are
-// at zero.
+// (distance / bandwidth)^2 of a row, the bandwidth of a pair length * by_entry. Where that is zero, coinciding points
+// are at zero.
 template <class Real>
 void squared_ratios(const Real* distances, const Index* points, std::int64_t n, double length, Lengths by_entry,
                     double* ratios) {

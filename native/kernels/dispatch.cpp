@@ -4,9 +4,12 @@
 #include <stdexcept>
 #include <string>
 
-#if defined(DIFFPEAKS_X86) && defined(__linux__)
+#ifdef DIFFPEAKS_X86
+#include "x86_features.hpp"
+#ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 #endif
 
 namespace diffpeaks {
@@ -24,23 +27,17 @@ bool tiles_granted() {
 #endif
 }
 
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-
-bool has_avx512() {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
 }  // namespace
 #endif
 
 static std::vector<const Kernel*> found_kernels() {
     std::vector<const Kernel*> found;
 #ifdef DIFFPEAKS_X86
-    if (has_avx512() && __builtin_cpu_supports("amx-bf16") && tiles_granted()) found.push_back(&amx_kernel);
-    if (has_avx512() && __builtin_cpu_supports("avx512bf16")) found.push_back(&avx512bf16_kernel);
-    if (has_avx512()) found.push_back(&avx512_kernel);
-    if (has_avx2()) found.push_back(&avx2_kernel);
+    const X86Features features = x86_features();
+    if (features.amx_bf16 && tiles_granted()) found.push_back(&amx_kernel);
+    if (features.avx512bf16) found.push_back(&avx512bf16_kernel);
+    if (features.avx512) found.push_back(&avx512_kernel);
+    if (features.avx2) found.push_back(&avx2_kernel);
 #endif
     found.push_back(&portable_kernel);
     return found;

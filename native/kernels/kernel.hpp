@@ -83,8 +83,8 @@ struct Kernel {
     void (*exp_of_negative)(double* values, std::int64_t n);
 };
 
-// row - offset, rounded to bf16. For members, which are packed once for every kernel; the functions that the kernels share
-// are compiled for one instruction set or the other, and other files cannot call them.
+// row - offset, rounded to bf16. For members, which are packed once for every kernel; the functions that the kernels
+// share are compiled for one instruction set or the other, and other files cannot call them.
 Shifted shift_to_bf16(const float* row, const float* offset, std::int64_t n_features, Bf16* out);
 
 extern const Kernel portable_kernel;

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import sort_graph_by_row_values
 
 from diffpeaks import neighbor_graph
 from diffpeaks.baselines import ARO, BASELINES, CDP, KNNDBSCAN, SingleLinkage
@@ -29,7 +30,8 @@ def both_ways(graph, radius):
     shape = (graph.n_samples, graph.n_samples)
     first, second = np.concatenate((i, j)), np.concatenate((j, i))
     _, once = np.unique(first * graph.n_samples + second, return_index=True)
-    return sp.csr_array((np.concatenate((d, d))[once], (first[once], second[once])), shape=shape)
+    both = sp.csr_array((np.concatenate((d, d))[once], (first[once], second[once])), shape=shape)
+    return sort_graph_by_row_values(both, warn_when_not_sorted=False)
 
 
 @given(case=clouds_and_k(), radius=radii, data=st.data())

@@ -97,7 +97,7 @@ def test_a_metric_of_the_user_in_one_direction():
 
 @pytest.mark.parametrize("halo", [False, True])
 def test_sparse_samples(halo):
-    points = sp.random_array((90, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+    points = sp.random_array((90, 30), density=0.2, random_state=np.random.default_rng(0), format="csr")
     points = sp.vstack([points, points[:7]], format="csr")
     model = DensityPeaks(halo=halo).fit(points)
     assert_is_the_fit(model, points)

@@ -1,1 +1,1 @@
-"""The experiments of the paper: `diffpeaks paper table1`, and so on. Installed beside diffpeaks."""
+"""The experiments of the paper: `diffpeaks paper table1`, and so on."""

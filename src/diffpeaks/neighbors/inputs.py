@@ -183,7 +183,7 @@ def check_features(X: Any, metric: Any) -> None:
 def check_given(X: Any) -> None:
     """Refuse values that a conversion to floats would change: masked ones, and integers beyond 2^53."""
     check_unmasked("X", X)
-    values = X.data if hasattr(X, "tocsr") and hasattr(X, "data") else np.asarray(X)
+    values = _stored_values(X) if sp.issparse(X) else np.asarray(X)
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return
     low, high = int(values.min()), int(values.max())
@@ -193,6 +193,11 @@ def check_given(X: Any) -> None:
             "float64 does not hold every integer; subtract an offset or rescale X, or give "
             "X.astype(np.float64) to accept the rounding"
         )
+
+
+def _stored_values(X: Any) -> NDArray[Any]:
+    """The values of any sparse format in one flat array."""
+    return (X if X.format in ("csr", "csc", "coo") else X.tocsr()).data
 
 
 def check_finite(X: Any) -> None:

@@ -10,11 +10,11 @@ const PATH_SHOWN = 14; // samples of a long path
 
 export class Details {
   #app;
-  #element;
+  #panel;
 
-  constructor(element, app) {
+  constructor(panel, app) {
     this.#app = app;
-    this.#element = element;
+    this.#panel = panel;
   }
 
   showNothing() {
@@ -100,8 +100,8 @@ export class Details {
 
   #fill(children) {
     this.#app.point(null);
-    this.#element.replaceChildren(...children);
-    this.#element.scrollTop = 0;
+    this.#panel.replaceChildren(...children);
+    this.#panel.scrollTop = 0;
   }
 
   #caption({ sample, caption }) {
