@@ -21,9 +21,17 @@ import diffpeaks
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-THEORY, BASELINES, GUIDE, FROM_HDBSCAN, FROM_DBSCAN = (
+THEORY, BASELINES, GUIDE, FROM_HDBSCAN, FROM_DBSCAN, COOKBOOK, PEERS = (
     (ROOT / "docs" / f"{page}.md").read_text()
-    for page in ("theory", "baselines", "choosing-nothing", "from-hdbscan", "from-dbscan")
+    for page in (
+        "theory",
+        "baselines",
+        "choosing-nothing",
+        "from-hdbscan",
+        "from-dbscan",
+        "cookbook",
+        "peers",
+    )
 )
 X = general_position(0, 120)
 NAMES = {
@@ -52,6 +60,8 @@ NAMES = {
 EXECUTED = [
     "index",
     "quickstart",
+    "cookbook",
+    "own-neighbours",
     "baselines",
     "datasets",
     "prediction",
@@ -138,7 +148,7 @@ def rows_of(document, header):
 
 @pytest.mark.parametrize(
     "row",
-    rows_of(README, "| you want |")
+    rows_of(COOKBOOK, "| you want |")
     + rows_of(GUIDE, "| symptom |")
     + rows_of(FROM_HDBSCAN, "| in HDBSCAN |")
     + rows_of(FROM_DBSCAN, "| in DBSCAN |"),
@@ -171,9 +181,26 @@ def test_numbers_of_the_pages_for_newcomers():
         assert adjusted_mutual_info_score(y, labels) == pytest.approx(score, abs=2e-3)
 
 
-def test_rooms_named_in_the_readme_need_no_import_of_their_own():
+def test_the_table_of_the_readme_is_that_of_the_peers():
+    """The columns of four systems, with shorter names."""
+    of_peers = {"diffpeaks": "default", "HDBSCAN": "scikit-learn HDBSCAN", "Leiden": "Leiden", "EVoC": "EVoC"}
+    told, measured = (columns_of(page, "| family |") for page in (README, PEERS))
+    assert len(told["family"]) == 10
+    assert set(told) == {"family", *of_peers}
+    for name, system in {"family": "family", **of_peers}.items():
+        assert told[name] == measured[system][:10]
+
+
+def columns_of(document, header):
+    """The first table that begins so, as a list of cells for each column."""
+    table = (header + document.split(header)[1].split("\n\n")[0]).splitlines()
+    names, _, *rows = ([cell.strip() for cell in row.split("|")[1:-1]] for row in table)
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_modules_named_in_the_cookbook_need_no_import_of_their_own():
     """In a process where nothing but the package was imported, and matplotlib only when it draws."""
-    named = sorted(set(re.findall(r"`(diffpeaks\.[\w.]+)", README)))
+    named = sorted(set(re.findall(r"`(diffpeaks\.[\w.]+)", COOKBOOK)))
     assert len(named) >= 3
     code = f"import sys, diffpeaks\n{chr(10).join(named)}\nassert 'matplotlib' not in sys.modules"
     run = processes.run(code)

@@ -54,6 +54,11 @@ def test_every_page_is_in_the_sidebar_once():
     assert {"docs/gallery/index", "docs/reference/index", "CHANGELOG", "benchmarks/README"} <= set(listed)
 
 
+def test_pages_are_of_four_kinds():
+    kinds = [caption for caption, linked in contents.parts(HOME, PAGES) if linked]
+    assert kinds == ["Tutorial", "How-to", "Explanation", "Reference"]
+
+
 def test_a_page_that_the_home_page_does_not_link_comes_last():
     parts = dict(contents.parts("# Home\n\n## Guide\n\n- [One](one.md): first.\n", {"docs/one", "docs/two"}))
     assert parts == {"Guide": {"docs/one": "One"}, "More": {"docs/two": None}}

@@ -17,6 +17,7 @@ sys.path.insert(0, str(BENCHMARKS / "peers"))
 import sets  # noqa: E402
 import systems  # noqa: E402
 import worker  # noqa: E402
+from families_report import Scores, family_table, left_out_table  # noqa: E402
 from run import jobs, told  # noqa: E402
 from scoring import scores  # noqa: E402
 from table import Results, mean_table, tables  # noqa: E402
@@ -188,6 +189,13 @@ def test_the_means_in_the_documents_are_those_of_the_results():
     lines = Records(BENCHMARKS / "results" / "peers.jsonl").lines
     page = BENCHMARKS.parent / "docs" / "peers.md"
     assert mean_table(Results(lines, "scores")) in page.read_text()
+
+
+def test_the_families_in_the_documents_are_those_of_the_results():
+    scores = Scores(Records(BENCHMARKS / "results" / "families.jsonl").of(experiment="families"))
+    page = (BENCHMARKS.parent / "docs" / "peers.md").read_text()
+    assert family_table(scores) in page
+    assert left_out_table(scores) in page
 
 
 def test_the_default_is_above_every_peer_on_the_sets_that_both_can_do():

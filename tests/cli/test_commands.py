@@ -158,7 +158,7 @@ def test_info_is_the_plan(folder, capsys):
         assert found[name] == getattr(expected, name)
     assert found["search"] == fitted.graph_.search
     assert main(["info", "points.bin", "--width", "4"]) == 0
-    assert "predicted for the search of neighbours alone" in capsys.readouterr().out
+    assert "predicted for the neighbour search alone" in capsys.readouterr().out
 
 
 def test_info_tells_what_a_device_has(folder, capsys, monkeypatch):

@@ -72,9 +72,9 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
         there = f"{size(summary['device_free_bytes'])} are free on {summary['device']}"
         yield f"device     {size(summary['device_bytes'])} at most, points included; {there}"
     yield f"time       {summary['time']} (a coarse class, from the size alone)"
-    yield "           predicted for the search of neighbours alone; density and cut, which follow, have"
-    yield f"           taken up to {_MOST_GRAPHS} times the graph where it was measured"
+    yield "           predicted for the neighbour search alone; density and cut, which follow, took up to"
+    yield f"           {_MOST_GRAPHS} times the memory of the graph in our measurements"
     if summary["n_features"] > 2:
         moved = size(summary["points_bytes"])
-        yield "           in more than about two dimensions samples are moved towards their neighbours first:"
-        yield f"           another search, and {moved} for them; --smooth no spares both"
+        yield "           smoothing, in more than about two dimensions, takes a second search and"
+        yield f"           {moved} for the moved samples; --smooth no turns it off"

@@ -34,7 +34,7 @@ def _check_format(path: str, inputs: Sequence[str]) -> None:
     found = format_of(path)
     writable = [name for name, format in FORMATS.items() if format.write]
     if found not in writable:
-        raise ValueError(f"{path!r} ends like none of the formats for results, which are {writable}")
+        raise ValueError(f"{path!r} has no ending of a format for results; use one of {writable}")
     format = FORMATS[found]
     if format.writes_from and (len(inputs) != 1 or format_of(inputs[0]) not in format.writes_from):
         raise ValueError(
