@@ -261,6 +261,12 @@ void bind_cells(nb::module_& m) {
         const Cells& cells = self.cells();
         return owned(std::vector<float>(cells.spread, cells.spread + cells.n_cells));
     });
+    packed.def(
+        "set_spread",
+        [](PackedCells& self, In<float> spread) {
+            self.set_spread(values(spread, "spread", self.cells().n_cells));
+        },
+        array("spread"));
     nb::class_<Probes> probes(m, "Probes");
     probes.def(nb::init<>());
     bind_probes<float>(probes);

@@ -113,7 +113,7 @@ std::vector<std::vector<RankPair>> crossings(const Graph<Real>& graph, double ma
         FewHills<RankPair> highest;
         for (std::int64_t row = first; row < last; ++row) {
             const Place here = places[static_cast<std::size_t>(row)];
-            for (Offset e = graph.indptr[row] + 1; e < graph.indptr[row + 1]; ++e) {
+            for (Offset e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
                 if (!(static_cast<double>(graph.distances[e]) < max_link))
                     break;  // rows are sorted: the rest is longer
                 const Place there = places[static_cast<std::size_t>(graph.indices[e])];

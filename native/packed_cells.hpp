@@ -49,6 +49,9 @@ class PackedCells {
     std::int64_t n_slots() const { return length(slot_point_); }
     std::int64_t n_points() const { return n_points_; }  // of which members may be some
 
+    // Takes the spread of cells from who knows all their members, where some are not here.
+    void set_spread(const float* values) { std::copy(values, values + cells_.n_cells, spread_.begin()); }
+
     // Puts every member farther away: by an amount, for each point, that is added to squared distances.
     void put_farther(const float* squares) {
         for (std::size_t slot = 0; slot < half_squares_.size(); ++slot) {

@@ -60,7 +60,7 @@ class HillFlow:
         sending = self._of_points(hill)
         carried = flow.flow_rows(sending, self._weights, self._sent_by_weight, max_link)
         hills.add_flow(carried.rows, sending, *carried[1:], kept_flow, n_threads)
-        rows, below = links.rows_between(hill, max_link)
+        rows, below = links.rows_between(hill, forest.rank, max_link)
         hills.open_passes(rows, hill, forest.rank, below, kept_links, n_threads)
         joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
         saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()

@@ -11,18 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.density.samples import lengths_of
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 from diffpeaks.neighbors import DistinctSamples
-from diffpeaks.neighbors.gpu.devices import on_host
 
 # Clusters: fewer tell too little of how near strangers come. Of strangers among generated faces up to 13%
 # joined with ten clusters, and up to 1.3% with twenty or more.
 _FEWEST_CLUSTERS = 20
 _SAMPLE = 4096  # members of clusters that tell how near is near
+_BLOCK = 1 << 16  # lone samples that are looked at together
 
 
 def with_lone_joined(
@@ -39,24 +38,30 @@ def with_lone_joined(
     if not len(lone) or len(clusters) < _FEWEST_CLUSTERS:
         return forest
     points: Any = distinct.points
-    vectors, weights = on_host(points.space.points), distinct.weights
+    space, weights = points.space, distinct.weights
     weights = np.ones(len(labels)) if weights is None else weights
-    sums, together = _sums(vectors, labels, weights, len(sizes)), np.bincount(labels, weights)
-    means = _of_length(sums[clusters] / together[clusters, None], length)
-    searched = points.others(means.astype(vectors.dtype))
+    # clusters are numbered without those of one sample
+    number = np.cumsum(sizes > 1) - 1
+    own, weight = number[labels[members]], weights[members]
+    sums, together = space.sums_of(members, own, weight, len(clusters)), np.bincount(own, weight)
+    means = _of_length(sums / together[:, None], length)
+    searched = points.others(means.astype(space.dtype))
     if len(members) > _SAMPLE:
         members = np.sort(np.random.RandomState(0).choice(members, _SAMPLE, replace=False))
     # how far members are from the mean of the others of their cluster, and from that of another cluster
-    own, weight = labels[members], weights[members]
-    others = sums[own] - weight[:, None] * vectors[members]
-    to_own = lengths_of(vectors[members] - _of_length(others / (together[own] - weight)[:, None], length))
-    nearest = searched.nearest_to(vectors[members], 2).indices.reshape(-1, 2)
-    other = np.where(clusters[nearest[:, 0]] == own, nearest[:, 1], nearest[:, 0])
-    bound = _best_bound(to_own, lengths_of(vectors[members] - means[other]))
-    found = searched.nearest_to(vectors[lone], 1).indices
-    joins = lengths_of(vectors[lone] - means[found]) < bound
-    first = lone if distinct.first is None else distinct.first[lone]
-    return _touching(forest, forest.hill[first[joins]], peaks[clusters[found[joins]]])
+    own, weight, vectors = number[labels[members]], weights[members], space.rows(members)
+    others = sums[own] - weight[:, None] * vectors
+    to_own = lengths_of(vectors - _of_length(others / (together[own] - weight)[:, None], length))
+    nearest = searched.nearest_to(vectors, 2).indices.reshape(-1, 2)
+    other = np.where(nearest[:, 0] == own, nearest[:, 1], nearest[:, 0])
+    bound = _best_bound(to_own, lengths_of(vectors - means[other]))
+    nearest_mean, is_near = np.empty(len(lone), np.int32), np.empty(len(lone), bool)
+    for some in (slice(first, first + _BLOCK) for first in range(0, len(lone), _BLOCK)):
+        vectors = space.rows(lone[some])
+        nearest_mean[some] = searched.nearest_to(vectors, 1).indices
+        is_near[some] = lengths_of(vectors - means[nearest_mean[some]]) < bound
+    joining = lone[is_near] if distinct.first is None else distinct.first[lone[is_near]]
+    return _touching(forest, forest.hill[joining], peaks[clusters[nearest_mean[is_near]]])
 
 
 def _touching(forest: PeakForest, roots: NDArray[Any], others: NDArray[Any]) -> PeakForest:
@@ -77,15 +82,6 @@ def _best_bound(to_own: NDArray[np.float64], to_other: NDArray[np.float64]) -> f
     n_lost = np.arange(len(lengths) - 1, -1, -1)
     best = int(np.argmin(n_lost / len(lengths) + n_taken / len(to_other)))
     return 0.0 if n_taken[best] == len(others) else float(others[n_taken[best]])
-
-
-def _sums(
-    vectors: NDArray[Any], labels: NDArray[np.int64], weights: NDArray[np.float64], n_clusters: int
-) -> NDArray[np.float64]:
-    """The weighted sum of the vectors of each cluster."""
-    n_samples = len(labels)
-    members = sp.csr_array((weights, (labels, np.arange(n_samples))), (n_clusters, n_samples))
-    return members @ vectors
 
 
 def _of_length(vectors: NDArray[np.float64], length: float | None) -> NDArray[np.float64]:

@@ -115,7 +115,8 @@ def flooded(
     """The forest with its saddles along edges of the graph that are shorter than that."""
     saddle, crossing = np.empty_like(forest.parent), np.empty_like(forest.parent)
     order = rank_of(forest.rank)  # either is the inverse of the other
-    merge_hills(graph, float(max_link), order, forest.parent, saddle, crossing, n_threads)
+    rows, below = graph.passes.rows_between(forest.hill, forest.rank, float(max_link))
+    merge_hills(rows, below, order, forest.parent, saddle, crossing, n_threads)
     prominence = prominence_of(density, forest.parent, saddle)
     return replace(forest, prominence=prominence, saddle=saddle, crossing=crossing)
 

@@ -96,8 +96,10 @@ class HostPasses:
         """What the rows carry to hills."""
         return RowsOfHills(self.graph, weights, sent_by_weight, max_link)
 
-    def rows_between(self, hill: NDArray[np.int32], max_link: float) -> tuple[Graph, float]:
-        """Rows with the links between hills, and what a link must stay below."""
+    def rows_between(
+        self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float
+    ) -> tuple[Graph, float]:
+        """Rows with the highest links between hills at least, and what a link must stay below."""
         return self.graph, max_link
 
 

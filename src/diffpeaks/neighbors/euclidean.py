@@ -16,6 +16,7 @@ from diffpeaks._native import pair_distances, shift_towards, sort_rows, squared_
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
+from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.neighbors.ragged_rows import pair_blocks
 
 if TYPE_CHECKING:
@@ -78,6 +79,18 @@ class EuclideanSpace:
 
     def lengths_of(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         return np.sqrt(squared_norms(X, n_threads))
+
+    def rows(self, which: NDArray[Any]) -> NDArray[Any]:
+        """Some of the points, on the host."""
+        return on_host(self.points[which])
+
+    def sums_of(
+        self, members: NDArray[Any], group: NDArray[Any], weights: NDArray[np.float64], n_groups: int
+    ) -> NDArray[np.float64]:
+        """The weighted sums of groups of points: members ascend, each with the number of its group."""
+        shape = n_groups, self.points.shape[0]
+        sums: NDArray[np.float64] = sp.csr_array((weights, (group, members)), shape) @ on_host(self.points)
+        return sums
 
     def queries(self, X: Any) -> Any:
         return self._directions(like(self.points, X))

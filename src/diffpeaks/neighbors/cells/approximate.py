@@ -11,6 +11,7 @@ from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin, Truth
 from diffpeaks.neighbors.cells.join import NO_CELL, CellJoin
 from diffpeaks.neighbors.cells.projection import Workload
+from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import Rule
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Space
@@ -90,8 +91,9 @@ class ApproximateCellSearch(CellSearch):
         if calibrated is None:
             return super()._all_nearest(n_nearest)
         with loop_stage("neighbours", len(self.space.points)):
-            rows = calibrated.found(calibrated.join.members())
-            _complete(rows, calibrated.join, n_nearest)
+            join = self._cells(n_nearest)
+            rows = calibrated.found(join.members())
+            _complete(rows, join, n_nearest)
         return rows
 
     def _calibration(self, n_nearest: int) -> CalibratedJoin | None:
@@ -115,13 +117,14 @@ class ApproximateCellSearch(CellSearch):
         join, earlier = self._cells(n_nearest), self._earlier_rules.get(n_nearest)
         with stage("calibration"):
             truth = Truth.of(join, self._duplicates.counts_at_first, n_nearest)
-            calibrated = CalibratedJoin(join, truth, self.target, n_nearest, earlier)
+            calibrated = CalibratedJoin(RuledJoin(join, n_nearest), truth, self.target, earlier)
         while calibrated.wants_more_coordinates():
-            workload = Workload(_COMPARED, n_nearest, True, 2 * calibrated.join.coordinates.n_features)
+            workload = Workload(_COMPARED, n_nearest, True, 2 * join.coordinates.n_features)
             self._join = join = calibrated = None  # type: ignore[assignment]  # memory is planned for one
             self._join = join = self._in_small_cells(workload)
             with stage("calibration"):
-                calibrated = CalibratedJoin(join, truth.placed_in(join), self.target, n_nearest, earlier)
+                placed = truth.placed_in(join)
+                calibrated = CalibratedJoin(RuledJoin(join, n_nearest), placed, self.target, earlier)
         return calibrated
 
     def told(self, n_neighbors: int) -> tuple[str, float, float]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks._native import Probes
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.cells.costs import LISTED, PROJECTION, visit_cost
-from diffpeaks.neighbors.cells.join import CellJoin, PlacedQueries, even_blocks
-from diffpeaks.neighbors.cells.ruled_join import RuledJoin
-from diffpeaks.neighbors.cells.rules import CellDistances, Rule, share_bound
+from diffpeaks.neighbors.cells.join import CellJoin, PlacedQueries
+from diffpeaks.neighbors.cells.rules import CellDistances, CellFacts, Rule, share_bound
 
 SAMPLE = 512  # queries: a rule is fitted to one half of them and measured on the other
 _FIRST_PROBES: tuple[int, ...] = (4, 8)
@@ -76,19 +74,32 @@ class Truth(NamedTuple):
         return np.where(entries[at] == wanted, at % length, length)
 
 
+class Ruled(Protocol):
+    """A join that compares points by a rule, in memory (`RuledJoin`) or elsewhere."""
+
+    n_neighbors: int
+    n_points: int
+    n_features: int
+    n_listed_features: int  # of points on shortlists, zero where there are none
+
+    @property
+    def cells(self) -> CellFacts: ...
+    def homes_of(self, points: NDArray[np.int32]) -> NDArray[np.int32]: ...
+    def listed(self, queries: PlacedQueries, n_listed: int) -> NDArray[np.int32]: ...
+    def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows: ...
+    def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]: ...
+
+
 class CalibratedJoin:
     """A join that compares only as many points as a recall needs."""
 
-    def __init__(
-        self, join: CellJoin, truth: Truth, recall: float, n_neighbors: int, earlier: Rule | None = None
-    ) -> None:
+    def __init__(self, ruled: Ruled, truth: Truth, recall: float, earlier: Rule | None = None) -> None:
         """An `earlier` rule is that of the points before they were moved: only its kind is tried."""
-        self.join, self._n_neighbors = join, n_neighbors
-        self._ruled = RuledJoin(join, n_neighbors)
+        self._ruled, self._n_neighbors = ruled, ruled.n_neighbors
         fitted, unseen = truth.halves()
         self.rule = rule = self._cheapest_rule(fitted, recall + _MARGIN * (1 - recall), earlier)
         self.recall, self.recall_error, self.reached = 0.0, 1.0, False
-        if rule.n_probes == len(join.sizes):
+        if rule.n_probes == len(ruled.cells.sizes):
             return  # visiting all cells saves nothing, and not even that may be enough
         for share in _RELAXED:
             self.rule = rule.relaxed(share)
@@ -109,23 +120,21 @@ class CalibratedJoin:
         return self._ruled.found(queries, self.rule)
 
     def __str__(self) -> str:
-        n_features = self.join.space.points.shape[1]
-        if not self.join.shortlists:
+        n_features, n_coordinates = self._ruled.n_features, self._ruled.cells.n_coordinates
+        if not self._ruled.n_listed_features:
             return f"all {n_features} features"
-        return (
-            f"lists of {self.rule.n_listed} by {self.join.coordinates.n_features} of {n_features} directions"
-        )
+        return f"lists of {self.rule.n_listed} by {n_coordinates} of {n_features} directions"
 
     def is_cheaper_than_exact(self) -> bool:
         """Whether the recall is reached, and for less than comparing all points."""
-        n_samples, n_features = self.join.space.points.shape
-        return self.reached and self.rule.cost < n_samples * visit_cost(n_features) / 2
+        comparing_all = self._ruled.n_points * visit_cost(self._ruled.n_features)
+        return self.reached and self.rule.cost < comparing_all / 2
 
     def wants_more_coordinates(self) -> bool:
         """Whether these tell so little that shortlists are long: with more, they could be much shorter."""
-        if not self.join.shortlists:
+        n_features, n_coordinates = self._ruled.n_listed_features, self._ruled.cells.n_coordinates
+        if not n_features:
             return False
-        n_features, n_coordinates = self.join.space.points.shape[1], self.join.coordinates.n_features
         listing = self.rule.n_listed * n_features * LISTED
         visiting = (self.rule.cost - listing) * visit_cost(2 * n_coordinates) / visit_cost(n_coordinates)
         projecting = 2 * n_coordinates * n_features * PROJECTION
@@ -134,7 +143,10 @@ class CalibratedJoin:
 
     def _cheapest_rule(self, truth: Truth, recall: float, earlier: Rule | None) -> Rule:
         places, n_listed = self._shortlist(truth, 1 - _NOT_LISTED * (1 - recall))
-        cells = CellDistances(self.join, truth.queries.table, truth.neighbors, places < n_listed, n_listed)
+        homes, n_features = self._ruled.homes_of(truth.neighbors), self._ruled.n_listed_features
+        cells = CellDistances(
+            self._ruled.cells, truth.queries.table, homes, places < n_listed, n_listed, n_features
+        )
         rules = [cells.nearest_cells(recall)]
         probes, weights = _FIRST_PROBES, _SPREAD_WEIGHTS
         if earlier is not None:
@@ -148,13 +160,11 @@ class CalibratedJoin:
 
     def _shortlist(self, truth: Truth, share: float) -> tuple[NDArray[np.int64], int]:
         """Places of true neighbours in the order of coordinates, and how many hold that share of them."""
-        if not self.join.shortlists:
+        if not self._ruled.n_listed_features:
             return np.zeros_like(truth.neighbors, np.int64), self._n_neighbors
-        blocks = even_blocks(truth.queries.cell_of)
         for length in _LISTED:
-            most = min(length * self._n_neighbors, len(self.join.space.points))
-            listed, _ = self.join.nearest_in_coordinates(truth.queries, blocks, most, Probes())
-            places = truth.places(listed)
+            most = min(length * self._n_neighbors, self._ruled.n_points)
+            places = truth.places(self._ruled.listed(truth.queries, most))
             n_listed = int(share_bound(places, share)) + 1
             if n_listed <= most:
                 break

@@ -70,8 +70,8 @@ def _ordered(centroids: NDArray[Any], scale: float, n_threads: int) -> NDArray[A
 class Partition:
     """Points in cells around centroids: which cell is each point's."""
 
-    def __init__(self, search: CentroidSearch, coordinates: Coordinates) -> None:
-        self._search, self.cell_of = search, search.nearest(coordinates.table)
+    def __init__(self, search: CentroidSearch, cell_of: NDArray[np.int32]) -> None:
+        self._search, self.cell_of = search, cell_of
         self.centroids = search.centroids.astype(np.float64)
 
     @property
@@ -95,9 +95,15 @@ def partition(
     coordinates: Coordinates, n_cells: int, n_threads: int, repeats: NDArray[np.bool_] | None = None
 ) -> Partition:
     """Points in about so many cells; for which those count that are no `repeats` of others."""
-    scale, sample = coordinates.scale, _sample(coordinates.table, repeats, SAMPLE_PER_CELL * n_cells)
+    sample = _sample(coordinates.table, repeats, SAMPLE_PER_CELL * n_cells)
+    search = centroids_of(sample, n_cells, coordinates.scale, n_threads)
+    return Partition(search, search.nearest(coordinates.table))
+
+
+def centroids_of(sample: NDArray[Any], n_cells: int, scale: float, n_threads: int) -> CentroidSearch:
+    """The centroids of about so many cells of a sample, those that lie together one after the other."""
     centroids = _ordered(k_means(sample, n_cells, scale, n_threads), scale, n_threads)
-    return Partition(CentroidSearch(centroids, scale, n_threads), coordinates)
+    return CentroidSearch(centroids, scale, n_threads)
 
 
 def _sample(table: NDArray[Any], repeats: NDArray[np.bool_] | None, n_sample: int) -> NDArray[Any]:

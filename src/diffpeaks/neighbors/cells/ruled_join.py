@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,48 @@ from numpy.typing import NDArray
 from diffpeaks._native import Probes
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.blas import threads_without_blas
-from diffpeaks.neighbors.cells.join import BLOCK_QUERIES, Blocks, CellJoin, PlacedQueries, members_by_cell
-from diffpeaks.neighbors.cells.rules import Rule
+from diffpeaks.neighbors.cells.join import (
+    BLOCK_QUERIES,
+    Blocks,
+    CellJoin,
+    PlacedQueries,
+    even_blocks,
+    members_by_cell,
+)
+from diffpeaks.neighbors.cells.rules import CellFacts, Rule
 
 
 class RuledJoin:
     """Finds the nearest points of those that a rule compares."""
 
     def __init__(self, join: CellJoin, n_neighbors: int) -> None:
-        self._join, self._n_neighbors = join, n_neighbors
+        self._join, self.n_neighbors = join, n_neighbors
         self._partition: Any = join.cells  # a rule says which of several cells are visited
+        self.n_points, self.n_features = join.space.points.shape
+        self.n_listed_features = self.n_features if join.shortlists else 0
+
+    @cached_property
+    def cells(self) -> CellFacts:
+        own = self._join.coordinates
+        return CellFacts(
+            own.center, own.scale, self._partition.centroids, self._join.sizes, self._join.packed.spread()
+        )
+
+    def homes_of(self, points: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The cells of some points."""
+        found: NDArray[np.int32] = self._partition.cell_of[points]
+        return found
+
+    def listed(self, queries: PlacedQueries, n_listed: int) -> NDArray[np.int32]:
+        """The points whose coordinates are nearest, of all."""
+        blocks = even_blocks(queries.cell_of)
+        return self._join.nearest_in_coordinates(queries, blocks, n_listed, Probes())[0]
 
     def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
         """The nearest points; missing ones are NO_POINT at infinity."""
         blocks = cell_blocks(queries.cell_of)
         probes = self._probes(rule, blocks.cells)
-        return self._join.nearest_listed(queries, blocks, self._n_neighbors, rule.n_listed, probes)
+        return self._join.nearest_listed(queries, blocks, self.n_neighbors, rule.n_listed, probes)
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, in scaled coordinates, to the last point that is listed."""

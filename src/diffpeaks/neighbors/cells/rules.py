@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from diffpeaks.neighbors.blas import ONE_BLAS_THREAD
 from diffpeaks.neighbors.cells.costs import LISTED, RANKING, REACHING, visit_cost
-from diffpeaks.neighbors.cells.join import CellJoin
 
 _BESIDE_PER_PROBE = 8  # cells that are ranked for each that is probed
 _FEWEST_BESIDE = 64
@@ -46,32 +45,55 @@ class Rule(NamedTuple):
         return Rule(n_listed, n_probes, self.spread_weight, reach, n_reached, cost)
 
 
+class CellFacts(NamedTuple):
+    """What is known of cells beside their points.
+
+    Coordinates are those of points, less a centre, times a scale; the spread is in squares of these.
+    """
+
+    center: NDArray[np.float64]
+    scale: float
+    centroids: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    spread: NDArray[np.float32]
+
+    @property
+    def n_coordinates(self) -> int:
+        return self.centroids.shape[1]
+
+    def squared_distances(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """From rows of coordinates to all centroids, scaled."""
+        queries, centroids = (
+            ((points - self.center) * self.scale).astype(np.float32) for points in (rows, self.centroids)
+        )
+        with ONE_BLAS_THREAD:
+            products = queries @ centroids.T
+        squared: NDArray[np.float32] = np.sum(queries**2, axis=1)[:, None] + np.sum(centroids**2, axis=1)
+        squared -= 2 * products
+        return squared
+
+
 class CellDistances:
     """From some queries to all cells, and to those where their neighbours are.
 
-    `neighbors` that are not `listed` are lost, whichever cells are visited.
+    `homes` are the cells of the neighbours. Those that are not `listed` are lost, whichever cells are
+    visited. Distances of shortlists are computed to points of `n_features`; zero without shortlists.
     """
 
     def __init__(
         self,
-        join: CellJoin,
+        cells: CellFacts,
         rows: NDArray[Any],
-        neighbors: NDArray[np.int32],
+        homes: NDArray[np.int32],
         listed: NDArray[np.bool_],
         n_listed: int,
+        n_features: int,
     ) -> None:
-        coordinates, self._n_listed = join.coordinates, n_listed
-        self._visit_cost = visit_cost(coordinates.n_features)
-        self._listing_cost = n_listed * join.space.points.shape[1] * LISTED if join.shortlists else 0.0
-        queries, centroids = (
-            ((points - coordinates.center) * coordinates.scale).astype(np.float32)
-            for points in (rows, join.cells.centroids)
-        )
-        with ONE_BLAS_THREAD:
-            products = queries @ centroids.T
-        self._squared = np.sum(queries**2, axis=1)[:, None] + np.sum(centroids**2, axis=1) - 2 * products
-        self._homes, self._listed = join.cells.cell_of[neighbors], listed
-        self._sizes, self._spread = join.sizes, join.packed.spread()
+        self._n_listed, self._homes, self._listed = n_listed, homes, listed
+        self._visit_cost = visit_cost(cells.n_coordinates)
+        self._listing_cost = n_listed * n_features * LISTED
+        self._squared: NDArray[np.float32] = cells.squared_distances(rows)
+        self._sizes, self._spread = cells.sizes, cells.spread
         self._by_distance = self._visits(self._squared)
 
     def nearest_cells(self, recall: float) -> Rule:
@@ -88,7 +110,8 @@ class CellDistances:
     ) -> Iterator[Rule]:
         """Rules that visit few cells first and then those which may hold points nearer than a limit."""
         limit = np.maximum(limit, np.finfo(np.float32).tiny)  # zero among duplicates
-        score = (self._squared + np.float32(weight) * self._spread) / limit[:, None].astype(np.float32)
+        farther: NDArray[np.float32] = self._squared + np.float32(weight) * self._spread
+        score: NDArray[np.float32] = farther / limit[:, None].astype(np.float32)
         np.put_along_axis(score, self._by_distance.order[:, :n_probes], -np.inf, axis=1)
         visits, scores = self._visits(score), np.take_along_axis(score, self._homes, axis=1)
         for n_reached in _REACHED:

@@ -123,7 +123,9 @@ class DevicePasses(HostPasses):
         by_hill = RaggedRows(indptr, indices, np.zeros(len(indices), np.float32))
         return RowsOfHills(by_hill, sums, np.ones(self.graph.n_samples), np.inf)
 
-    def rows_between(self, hill: NDArray[np.int32], max_link: float) -> tuple[RaggedRows, float]:
+    def rows_between(
+        self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float
+    ) -> tuple[RaggedRows, float]:
         asked = *self._rows, self._on_device(hill), self._on_device([max_link])
         found = self._listed(listed_rows.links_out, asked, (torch.int32,))
         indptr, indices = (values.cpu().numpy() for values in found)
