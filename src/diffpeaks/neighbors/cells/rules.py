@@ -110,8 +110,8 @@ class CellDistances:
     ) -> Iterator[Rule]:
         """Rules that visit few cells first and then those which may hold points nearer than a limit."""
         limit = np.maximum(limit, np.finfo(np.float32).tiny)  # zero among duplicates
-        score: NDArray[np.float32] = np.add(self._squared, np.float32(weight) * self._spread)
-        score = score / limit[:, None].astype(np.float32)
+        farther = self._squared + np.float32(weight) * self._spread
+        score: NDArray[np.float32] = np.divide(farther, limit[:, None].astype(np.float32))
         np.put_along_axis(score, self._by_distance.order[:, :n_probes], -np.inf, axis=1)
         visits, scores = self._visits(score), np.take_along_axis(score, self._homes, axis=1)
         for n_reached in _REACHED:
