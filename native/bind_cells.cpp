@@ -261,6 +261,10 @@ void bind_cells(nb::module_& m) {
         const Cells& cells = self.cells();
         return owned(std::vector<float>(cells.spread, cells.spread + cells.n_cells));
     });
+    packed.def("radius", [](const PackedCells& self) {
+        const Cells& cells = self.cells();
+        return owned(std::vector<float>(cells.radius, cells.radius + cells.n_cells));
+    });
     packed.def(
         "set_spread",
         [](PackedCells& self, In<float> spread) {

@@ -184,12 +184,23 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             what the fit says of it is what it predicts. A neighbour counts once among `n_neighbors`,
             whatever it weighs.
         """
-        recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
-        seed = _fixed_seed(self.random_state)
-        density = density_of(self, KernelDiffusion(steps=recipe.steps))
+        density = density_of(self, KernelDiffusion(steps=self._chosen_recipe.steps))
         X, weights, absent = weighed(self._checked(X), sample_weight, density, self.metric)
         points = self._searchable(X)
-        distinct = distinct_samples(points, density, weights, recipe)
+        distinct = distinct_samples(points, density, weights, self._chosen_recipe)
+        return self._set(with_absent(self._clustered(points, distinct, density), absent))
+
+    def clustering_of(self, points: PointSet, weights: NDArray[np.float64] | None) -> Clustering:
+        """The clustering of distinct points that lie elsewhere, each of which stands for so many samples."""
+        self._validate_params()
+        density = density_of(self, KernelDiffusion(steps=self._chosen_recipe.steps))
+        return self._clustered(points, DistinctSamples(points, weights), density)
+
+    def _clustered(
+        self, points: PointSet | GivenGraph, distinct: DistinctSamples, density: GraphDensity
+    ) -> Clustering:
+        """The method, from points to clusters; it does not ask where the points lie."""
+        recipe, seed = self._chosen_recipe, _fixed_seed(self.random_state)
         n_neighbors = self._n_neighbors_among(distinct, recipe)
         graph, dimension, isolation, smoothing = None, None, None, None
         # where the density sees the samples: as they are, or moved towards their neighbours
@@ -216,7 +227,11 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
         policy = NoisePolicy(self.halo, self.min_cluster_size, self.noise)
-        return self._set(with_absent(clustered(landscape, cut, policy), absent))
+        return clustered(landscape, cut, policy)
+
+    @property
+    def _chosen_recipe(self) -> Recipe:
+        return self.recipe or (DEFAULT if self.density is None else PLAIN)
 
     def _n_neighbors_among(self, distinct: DistinctSamples, recipe: Recipe) -> int | None:
         """None stands for the whole rows of a given graph."""

@@ -1,4 +1,4 @@
-"""`diffpeaks cluster IN... [-o OUT] [--save MODEL]`: from files of points to labels."""
+"""`diffpeaks cluster IN... [-o OUT | --out FOLDER] [--save MODEL]`: from files of points to labels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.cli import shards
 from diffpeaks.cli.inputs import add_inputs, samples_of
 from diffpeaks.cli.parameters import add_parameters, estimator_of
 from diffpeaks.cli.progress import add_quiet, progress_shown
@@ -25,11 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save", metavar="MODEL", help="also write the fitted model, for diffpeaks predict")
     add_json(parser)
     add_quiet(parser)
+    shards.add_arguments(parser)
     add_parameters(parser)
 
 
 def run(given: argparse.Namespace) -> None:
     model = estimator_of(given)
+    if shards.is_asked_for(given):
+        return shards.run(given)
     check_output(given, given.inputs)
     _check_save(given)
     start = time.perf_counter()

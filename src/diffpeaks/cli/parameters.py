@@ -83,10 +83,10 @@ def add_parameters(parser: argparse.ArgumentParser, names: Iterable[str] = PARAM
         )
 
 
-def check_defaults(given: argparse.Namespace, beside: str) -> None:
-    """Refuse parameters that would have no effect beside another option."""
+def check_defaults(given: argparse.Namespace, beside: str, but: Iterable[str] = ()) -> None:
+    """Refuse parameters that would have no effect beside another option: all but some."""
     for name in PARAMETERS:
-        if getattr(given, name) != _DEFAULTS[name]:
+        if name not in but and getattr(given, name) != _DEFAULTS[name]:
             raise ValueError(f"--{name.replace('_', '-')} has no effect with {beside}; leave it away")
 
 

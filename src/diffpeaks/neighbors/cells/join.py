@@ -48,8 +48,7 @@ class Coordinates:
     def __init__(self, table: Any, center: NDArray[np.float64], largest: float) -> None:
         self.table, self.center, self.largest = table, center, largest
         self.n_features: int = table.shape[1]
-        # a power of two that brings lengths to at most one
-        self.scale = 2.0 ** -np.ceil(np.log2(largest)) if largest > 0 else 1.0
+        self.scale = scale_of(largest)
 
     @staticmethod
     def of_points(points: Any) -> Coordinates:
@@ -69,6 +68,11 @@ class Coordinates:
     def too_far(self, queries: Any) -> NDArray[np.bool_]:
         """Which queries are so far out that no bound can be computed."""
         return np.abs(queries - self.origin).max(axis=1) > _TOO_FAR * self.largest
+
+
+def scale_of(largest: float) -> float:
+    """A power of two that brings lengths to at most one."""
+    return float(2.0 ** -np.ceil(np.log2(largest))) if largest > 0 else 1.0
 
 
 class Cells(Protocol):
@@ -101,7 +105,7 @@ class PlacedQueries(NamedTuple):
     error: float  # of the coordinates, beside the points'
     cell_of: NDArray[np.int32]  # NO_CELL for those that are not asked
 
-    def some(self, which: NDArray[Any]) -> PlacedQueries:
+    def some(self, which: NDArray[Any] | slice) -> PlacedQueries:
         tails = self.tails[which] if len(self.tails) else self.tails
         return PlacedQueries(self.rows[which], self.table[which], tails, self.error, self.cell_of[which])
 

@@ -65,7 +65,7 @@ class RuledJoin:
         join, partition = self._join, self._partition
         n_cells, weight = len(partition.centroids), np.float32(rule.spread_weight)
         return Probes(
-            _cells_beside(join, cells, rule.n_beside(n_cells)),
+            cells_beside(self.cells, cells, rule.n_beside(n_cells), join.n_threads),
             rule.n_probes,
             rule.spread_weight,
             rule.reach,
@@ -87,10 +87,11 @@ def cell_blocks(cell_of: NDArray[np.int32]) -> Blocks:
     return Blocks(np.append(starts, len(order)).astype(np.int64), ordered[starts], order)
 
 
-def _cells_beside(join: CellJoin, cells: NDArray[np.int32], n_beside: int) -> NDArray[np.int32]:
+def cells_beside(
+    known: CellFacts, cells: NDArray[np.int32], n_beside: int, n_threads: int
+) -> NDArray[np.int32]:
     """For each of some cells those with the nearest centroids, itself first."""
-    center, scale = join.coordinates.center, join.coordinates.scale
-    centroids = ((join.cells.centroids - center) * scale).astype(np.float32)
+    centroids = ((known.centroids - known.center) * known.scale).astype(np.float32)
     half_squares = np.einsum("ij,ij->i", centroids, centroids) / 2
     distinct, back = np.unique(cells, return_inverse=True)
     beside = np.empty((len(distinct), n_beside), np.int32)
@@ -103,6 +104,6 @@ def _cells_beside(join: CellJoin, cells: NDArray[np.int32], n_beside: int) -> ND
         order = np.lexsort((nearest, np.take_along_axis(far, nearest, axis=1)), axis=1)
         beside[part] = np.take_along_axis(nearest, order, axis=1)
 
-    with threads_without_blas(join.n_threads) as pool:
+    with threads_without_blas(n_threads) as pool:
         list(pool.map(fill, range(0, len(distinct), 256)))
     return beside[back]

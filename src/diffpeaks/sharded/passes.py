@@ -1,0 +1,181 @@
+"""Passes over all rows of a graph in files: the loops of the compiled core over one block after another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from diffpeaks._base.array_file import Arrays
+from diffpeaks._base.constants import NO_POINT
+from diffpeaks._native import short_links
+from diffpeaks.graph.passes import HostPasses, RowsOfHills, Step, Weighing
+from diffpeaks.graph.rows import RaggedRows, offsets
+from diffpeaks.sharded.blocks import Block, OpenBlock, block_arrays, on_blocks
+from diffpeaks.sharded.store import Vector, concatenated, in_turn, read
+
+if TYPE_CHECKING:
+    from diffpeaks.sharded.graph import StoredGraph
+
+
+class StoredPasses(HostPasses):
+    """By tasks. Values of points travel as vectors in files; those of entries stay where their blocks are."""
+
+    graph: StoredGraph
+
+    def _on_blocks(self, name: str, function: Any, *given: Any) -> list[Path]:
+        return on_blocks(self.graph.store, name, function, self.graph.stored, *given)
+
+    def _put(self, name: str, values: NDArray[Any]) -> Vector:
+        return self.graph.store.put(name, values)
+
+    def spreads(self, fewest: int, least: float, n_threads: int) -> NDArray[np.float64]:
+        return concatenated(self._on_blocks("dimension", _spreads, fewest, least), "spread")
+
+    def weighed(self, how: Weighing, n_threads: int) -> tuple[list[Path], NDArray[np.float64]]:
+        lengths = [
+            self._put(name, values)
+            for name, values in zip(("by_row", "by_entry", "masses"), how[1:4], strict=True)
+        ]
+        paths = self._on_blocks("weights", _weighed, how.kernel, *lengths, np.dtype(how.dtype).str)
+        return paths, concatenated(paths, "volume")
+
+    def step(self, weights: list[Path], n_threads: int) -> Step:
+        by_part: dict[int, list[tuple[Block, Path]]] = {}
+        for block, path in zip(self.graph.stored, weights, strict=True):
+            by_part.setdefault(block.bounds.part, []).append((block, path))
+
+        def arriving(sent_by_weight: NDArray[np.float64], part: tuple[float, float]) -> NDArray[np.float64]:
+            sent = self._put("sent", sent_by_weight)
+            sums = self.graph.store.map("step", _sent, [(blocks, sent) for blocks in by_part.values()])
+            total = np.zeros(len(sent_by_weight))
+            for points, sum_of_part in in_turn(sums, "point", "sum"):
+                total[points] += sum_of_part
+            return total
+
+        return arriving
+
+    def short_links(
+        self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
+    ) -> StoredGraph:
+        reach = self.graph.distances_at(self.graph.indptr[:-1] + within - 1)
+        vectors = [
+            self._put(*named) for named in (("nearest", nearest), ("within", within), ("reach", reach))
+        ]
+        paths = self._on_blocks("links", _short_links, *vectors)
+        bounds = (block.bounds for block in self.graph.stored)
+        return self.graph.with_blocks([Block(*of_block) for of_block in zip(bounds, paths, strict=True)])
+
+    def first_denser(
+        self, rank: NDArray[np.int32], n_threads: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[Any]]:
+        paths = self._on_blocks("parents", _first_denser, self._put("rank", rank))
+        parent, delta = concatenated(paths, "parent"), concatenated(paths, "delta")
+        return parent >= 0, parent, delta
+
+    def flow_rows(
+        self,
+        hill: NDArray[np.int32],
+        weights: list[Path],
+        sent_by_weight: NDArray[np.float64],
+        max_link: float,
+    ) -> RowsOfHills:
+        """One row for each hill, that of its first point, with an entry for each hill that it sends to."""
+        vectors = self._put("hills", hill), self._put("sent", sent_by_weight)
+        asked = zip(self.graph.stored, weights, strict=True)
+        found = self.graph.store.map("flow", _flows, [(*of_block, *vectors, max_link) for of_block in asked])
+        origins, targets, flows = (concatenated(found, name) for name in ("origin", "target", "flow"))
+        first = np.unique(hill, return_index=True)[1].astype(np.int32)
+        by_hill = sp.coo_array((flows, (origins, targets)), (len(first), len(first))).tocsr()
+        in_order = np.argsort(first)
+        by_hill = by_hill[in_order]
+        lengths = np.zeros(len(hill), np.int64)
+        lengths[first[in_order]] = np.diff(by_hill.indptr)
+        rows = RaggedRows(offsets(lengths), first[by_hill.indices], np.zeros(by_hill.nnz, np.float32))
+        return RowsOfHills(rows, by_hill.data, np.ones(len(hill)), np.inf)
+
+    def rows_between(
+        self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float
+    ) -> tuple[RaggedRows, float]:
+        """Of each pair of hills the highest link of each block."""
+        paths = self._on_blocks(
+            "borders", _borders, self._put("hills", hill), self._put("rank", rank), max_link
+        )
+        origins, targets = concatenated(paths, "origin"), concatenated(paths, "target")
+        order = np.argsort(origins, kind="stable")
+        indptr = offsets(np.bincount(origins, minlength=len(hill)))
+        return RaggedRows(indptr, targets[order], np.zeros(len(targets), np.float32)), np.inf
+
+
+def _spreads(block: OpenBlock, fewest: int, least: float) -> Arrays:
+    return {"spread": HostPasses(block.graph).spreads(fewest, least, 1)[: block.n_own]}
+
+
+def _weighed(
+    block: OpenBlock, kernel: int, by_row: Vector, by_entry: Vector, masses: Vector, dtype: str
+) -> Arrays:
+    lengths = block.of_own(by_row), block.of_all(by_entry), block.of_all(masses)
+    weights, volume = HostPasses(block.graph).weighed(Weighing(kernel, *lengths, dtype), 1)
+    return {"weight": weights, "volume": volume[: block.n_own]}
+
+
+def _sent(asked: tuple[list[tuple[Block, Path]], Vector]) -> Arrays:
+    """What arrives at points from those of some blocks, added up in the order of entries."""
+    blocks, vector = asked
+    sent = vector.mapped()
+    total = np.zeros(len(sent))
+    for block, path in blocks:
+        opened = block.opened()
+        by_entry = np.repeat(sent[opened.own], opened.graph.degrees[: opened.n_own])
+        reached = opened.points[opened.graph.indices].astype(np.intp)
+        np.add.at(total, reached, read(path, "weight").astype(np.float64) * by_entry)
+    points = np.flatnonzero(total)
+    return {"point": points, "sum": total[points]}
+
+
+def _short_links(block: OpenBlock, nearest: Vector, within: Vector, reach: Vector) -> Arrays:
+    counts = block.of_own(nearest), block.of_own(within)
+    indptr, indices, distances = short_links(block.graph, *counts, block.of_all(reach), 1)
+    rows = RaggedRows(indptr, block.points[indices], distances)
+    return block_arrays(block.own.start, np.diff(indptr)[: block.n_own], rows)
+
+
+def _first_denser(block: OpenBlock, rank: Vector) -> Arrays:
+    linked, first, distance = HostPasses(block.graph).first_denser(block.of_all(rank), 1)
+    own = slice(block.n_own)
+    parent = np.where(linked[own], block.points[first[own]], np.int32(NO_POINT))
+    return {"parent": parent, "delta": distance[own]}
+
+
+def _flows(asked: tuple[Block, Path, Vector, Vector, float]) -> Arrays:
+    """What the points of each hill send to each hill, over entries below a length."""
+    block, path, hills, sent, max_link = asked
+    opened = block.opened()
+    numbers, hill = np.unique(opened.of_all(hills), return_inverse=True)
+    lengths = opened.graph.degrees[: opened.n_own]
+    flow = read(path, "weight").astype(np.float64) * np.repeat(sent.mapped()[opened.own], lengths)
+    is_short = opened.graph.distances < np.array(max_link)
+    origin, target = np.repeat(hill[: opened.n_own], lengths), hill[opened.graph.indices]
+    places = origin[is_short], target[is_short]
+    found = sp.coo_array((flow[is_short], places), (len(numbers), len(numbers))).tocsr().tocoo()
+    return {"origin": numbers[found.row], "target": numbers[found.col], "flow": found.data}
+
+
+def _borders(block: OpenBlock, hills: Vector, ranks: Vector, max_link: float) -> Arrays:
+    """Of each pair of hills the highest link below a length: by its less dense end, then by the other."""
+    hill, rank, points = block.of_all(hills), block.of_all(ranks), block.points
+    origin = np.repeat(np.arange(block.n_own), block.graph.degrees[: block.n_own])
+    target = block.graph.indices
+    crosses = (hill[origin] != hill[target]) & (block.graph.distances < np.array(max_link))
+    origin, target = origin[crosses], target[crosses]
+    lower = np.maximum(rank[origin], rank[target])
+    upper = np.minimum(rank[origin], rank[target])
+    order = np.lexsort((upper, lower, hill[target], hill[origin]))
+    here, there = hill[origin[order]], hill[target[order]]
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = (np.diff(here) != 0) | (np.diff(there) != 0)
+    highest = order[is_first]
+    return {"origin": points[origin[highest]], "target": points[target[highest]]}
