@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,12 @@ _FEATHER_SIGNS = (b"ARROW1", b"FEA1")
 # The names of the columns of an open file, and a function that reads some of them.
 _Opened = tuple[Sequence[str], Callable[[list[str]], Any]]
 _Opener = Callable[[BinaryIO], _Opened]
+_Table = TypeVar("_Table")
 
 
 def parquet(file: BinaryIO) -> _Opened:
-    opened = extra("pyarrow.parquet", EXTRA[1]).ParquetFile(file)
-    return opened.schema_arrow.names, lambda columns: opened.read(columns=columns)
+    table = extra("pyarrow.parquet", EXTRA[1]).ParquetFile(file)
+    return table.schema_arrow.names, lambda columns: table.read(columns=columns)
 
 
 def feather(file: BinaryIO) -> _Opened:
@@ -39,23 +40,23 @@ def feather(file: BinaryIO) -> _Opened:
 
 
 def read(source: Source, wanted: Wanted, opener: _Opener) -> Samples:
-    with _opened(source, opener) as (names, read_columns):
+    with opened(source, opener) as (names, read_columns):
         chosen = chosen_columns(source, names, wanted)
         table = read_columns(list(dict.fromkeys([*chosen, *wanted.no_numbers])))
-    blocks = [_block(source, name, table.column(name)) for name in chosen]
+    blocks = [block(source, name, table.column(name)) for name in chosen]
     columns = tuple(name for of_block, _ in blocks for name in of_block)
     X = np.concatenate([numbers for _, numbers in blocks], axis=1)
     ids = None
     if wanted.id is not None:
         ids = Ids(wanted.id, _present(source, wanted.id, table.column(wanted.id)))
-    return Samples(X, columns, ids, {name: _values(table.column(name)) for name in wanted.beside})
+    return Samples(X, columns, ids, {name: values_of(table.column(name)) for name in wanted.beside})
 
 
 def column(source: Source, choice: Choice, opener: _Opener) -> NDArray[Any]:
-    with _opened(source, opener) as (names, read_columns):
+    with opened(source, opener) as (names, read_columns):
         name = one_of(source, names, choice, "column")
         values = read_columns([name]).column(name)
-        return _values(values) if choice.may_miss else _present(source, name, values)
+        return values_of(values) if choice.may_miss else _present(source, name, values)
 
 
 def write_parquet(file: BinaryIO, results: Results, origin: Path | None) -> None:
@@ -64,7 +65,8 @@ def write_parquet(file: BinaryIO, results: Results, origin: Path | None) -> None
 
 
 @contextmanager
-def _opened(source: Source, opener: _Opener) -> Iterator[_Opened]:
+def opened(source: Source, opener: Callable[[BinaryIO], _Table]) -> Iterator[_Table]:
+    """What the opener makes of the file; whatever is wrong with it then names the file."""
     arrow = extra(*EXTRA)
     with source.open() as file:
         try:
@@ -73,7 +75,7 @@ def _opened(source: Source, opener: _Opener) -> Iterator[_Opened]:
             raise source.fault(f"cannot be read ({error})") from error
 
 
-def _block(source: Source, name: str, values: Any) -> tuple[list[str], NDArray[Any]]:
+def block(source: Source, name: str, values: Any) -> tuple[list[str], NDArray[Any]]:
     """The numbers of a column, and their names: a column of lists is as many columns of numbers."""
     types = extra(*EXTRA).types
     kinds = (types.is_fixed_size_list, types.is_list, types.is_large_list)
@@ -91,8 +93,8 @@ def _numbers(source: Source, name: str, values: Any) -> NDArray[Any]:
         values = values.cast(arrow.float64())
     if not (types.is_integer(values.type) or types.is_floating(values.type)):
         raise source.fault(
-            f"row 0, column {name!r}: the column holds {values.type}, no numbers; name the columns of "
-            "numbers with --columns and that of ids with --id"
+            f"{source.row(0)}, column {name!r}: the column holds {values.type}, no numbers; name the columns "
+            "of numbers with --columns and that of ids with --id"
         )
     numbers = values.to_numpy()
     if types.is_integer(values.type):
@@ -101,14 +103,14 @@ def _numbers(source: Source, name: str, values: Any) -> NDArray[Any]:
 
 
 def _lists(source: Source, name: str, values: Any) -> NDArray[Any]:
-    _check_present(source, name, values)
+    check_present(source, name, values)
     compute = extra("pyarrow.compute", EXTRA[1])
     lengths = compute.list_value_length(values).to_numpy()
     other = np.flatnonzero(lengths != lengths[:1])
     if len(other):
         raise source.fault(
-            f"row {other[0]}, column {name!r}: a list of {lengths[other[0]]} numbers, but of {lengths[0]} in "
-            "row 0; all must have one length"
+            f"{source.row(other[0])}, column {name!r}: a list of {lengths[other[0]]} numbers, but of "
+            f"{lengths[0]} in {source.row(0)}; all must have one length"
         )
     flat = _numbers(source, name, compute.list_flatten(values))
     return flat.reshape(len(values), lengths[0] if len(values) else 0)
@@ -116,11 +118,11 @@ def _lists(source: Source, name: str, values: Any) -> NDArray[Any]:
 
 def _present(source: Source, name: str, values: Any) -> NDArray[Any]:
     """Ids and labels of any kind, but none that is missing."""
-    _check_present(source, name, values)
-    return _values(values)
+    check_present(source, name, values)
+    return values_of(values)
 
 
-def _values(values: Any) -> NDArray[Any]:
+def values_of(values: Any) -> NDArray[Any]:
     """Values of any kind, None where one is missing."""
     if extra(*EXTRA).types.is_integer(values.type) and not values.null_count:
         return values.to_numpy()
@@ -129,7 +131,10 @@ def _values(values: Any) -> NDArray[Any]:
     return column
 
 
-def _check_present(source: Source, name: str, values: Any) -> None:
+def check_present(source: Source, name: str, values: Any) -> None:
+    """Refuse a column in which a value is missing."""
     if values.null_count:
         row = int(np.flatnonzero(values.is_null().to_numpy())[0])
-        raise source.fault(f"row {row}, column {name!r}: the value is missing ({values.null_count} in all)")
+        raise source.fault(
+            f"{source.row(row)}, column {name!r}: the value is missing ({values.null_count} in all)"
+        )

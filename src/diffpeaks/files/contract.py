@@ -97,11 +97,15 @@ def check_present(name: str) -> None:
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or what standard input has sent, which has no path."""
+    """A file, or what standard input has sent, which has no path.
+
+    Where only some rows of it are read, they begin at `first_row`.
+    """
 
     name: str
     path: Path | None
     content: bytes = b""
+    first_row: int = 0
 
     @classmethod
     def of(cls, name: str) -> Source:
@@ -123,6 +127,10 @@ class Source:
     def fault(self, problem: str) -> BadFileError:
         """The error that names this source."""
         return BadFileError(f"{self.name!r}: {problem}")
+
+    def row(self, row: int) -> str:
+        """The place in the whole file of one of the rows that were read."""
+        return f"row {self.first_row + int(row)}"
 
 
 @dataclass(frozen=True)
@@ -156,13 +164,13 @@ class Format:
             extra(*self.needs)
 
 
-def extra(module: str, name: str) -> Any:
+def extra(module: str, name: str, purpose: str = "this format") -> Any:
     """A module that is no dependency; the extra of that name installs it."""
     try:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"{module.split('.')[0]} is needed for this format; install it with: pip install "
+            f"{module.split('.')[0]} is needed for {purpose}; install it with: pip install "
             f"'diffpeaks[{name}]'"
         ) from error
 

@@ -12,13 +12,13 @@ from diffpeaks.files.contract import Choice, Results, Samples, Source, Wanted, a
 
 
 def read(source: Source, wanted: Wanted) -> Samples:
-    return Samples(_array(source))
+    return Samples(array(source))
 
 
 def column(source: Source, choice: Choice) -> NDArray[Any]:
     if choice.name is not None:
         raise source.fault(f"an array has no column {choice.name!r}; leave the name away")
-    return as_column(source, _array(source), "the array")
+    return as_column(source, array(source), "the array")
 
 
 def write(file: BinaryIO, results: Results, origin: Path | None) -> None:
@@ -26,7 +26,8 @@ def write(file: BinaryIO, results: Results, origin: Path | None) -> None:
     np.save(file, results["label"], allow_pickle=False)
 
 
-def _array(source: Source) -> NDArray[Any]:
+def array(source: Source) -> NDArray[Any]:
+    """The array, mapped, which reads nothing yet."""
     try:
         with source.open() as file:
             shape = _shape(file)

@@ -32,9 +32,9 @@ def as_floats(source: Source, samples: Samples) -> Any:
 
 def check_integers(source: Source, X: Any, columns: tuple[str, ...] | None) -> None:
     """Refuse integers that a float64 would change."""
-    found = _first(X, lambda values: (values > EXACT_INTEGERS) | (values < -EXACT_INTEGERS))
+    found = first_bad(X, lambda values: (values > EXACT_INTEGERS) | (values < -EXACT_INTEGERS))
     if found is not None:
-        raise inexact_integer(source, _place(found, columns), X[found])
+        raise inexact_integer(source, place_of(source, found, columns), X[found])
 
 
 def inexact_integer(source: Source, place: str, value: Any) -> BadFileError:
@@ -46,17 +46,17 @@ def inexact_integer(source: Source, place: str, value: Any) -> BadFileError:
 
 def check_finite(source: Source, X: Any, columns: tuple[str, ...] | None, may_miss: bool) -> None:
     """Refuse infinity and, unless values may miss, NaN, which stands for one that does."""
-    found = _first(X, np.isinf if may_miss else lambda values: ~np.isfinite(values))
+    found = first_bad(X, np.isinf if may_miss else lambda values: ~np.isfinite(values))
     if found is None:
         return
     if np.isnan(X[found]):
         problem = "missing; leave the row away or fill it in, or use --metric nan_euclidean"
     else:
         problem = f"{X[found]}; leave the row away or give it a finite value"
-    raise source.fault(f"{_place(found, columns)}: the value is {problem}")
+    raise source.fault(f"{place_of(source, found, columns)}: the value is {problem}")
 
 
-def _first(X: Any, is_bad: Callable[[Any], Any]) -> tuple[int, int] | None:
+def first_bad(X: Any, is_bad: Callable[[Any], Any]) -> tuple[int, int] | None:
     """Row and column of the first bad value; those that a sparse matrix leaves out are zero, and good."""
     step = max(1, _BLOCK_VALUES // X.shape[1])
     for start in range(0, X.shape[0], step):
@@ -67,9 +67,10 @@ def _first(X: Any, is_bad: Callable[[Any], Any]) -> tuple[int, int] | None:
     return None
 
 
-def _place(place: tuple[int, int], columns: tuple[str, ...] | None) -> str:
+def place_of(source: Source, place: tuple[int, int], columns: tuple[str, ...] | None) -> str:
+    """A row and a column for a message."""
     row, column = place
-    return f"row {row}, column {column if columns is None else repr(columns[column])}"
+    return f"{source.row(row)}, column {column if columns is None else repr(columns[column])}"
 
 
 def notes_on_counters(source: Source, X: Any, columns: Sequence[str] | None) -> tuple[str, ...]:

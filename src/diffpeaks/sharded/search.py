@@ -128,7 +128,8 @@ class StoredJoin:
             if len(many):  # the best of them count
                 last = np.partition(score[many], rule.n_reached - 1, axis=1)[:, rule.n_reached - 1]
                 inside[many] &= score[many] <= (_MARGIN * np.maximum(last, 0) + 1e-6)[:, None]
-            np.logical_or.at(reached, home[part], inside)
+            of_part, first = np.unique(home[part], return_index=True)
+            reached[of_part] |= np.logical_or.reduceat(inside, first, axis=0)
         return reached
 
     def _may_hold_nearer(self, queries: PlacedQueries, limit: NDArray[np.float64]) -> NDArray[np.bool_]:
