@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.array_file import Arrays
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin, Truth
-from diffpeaks.neighbors.cells.join import PlacedQueries
+from diffpeaks.neighbors.cells.join import PlacedQueries, one_cell
 from diffpeaks.neighbors.cells.rules import Rule
+from diffpeaks.sharded.blocks import Bounds, all_bounds
 from diffpeaks.sharded.cells import PointsInCells
-from diffpeaks.sharded.search import StoredJoin
+from diffpeaks.sharded.search import StoredJoin, merged
 from diffpeaks.sharded.store import Store, read
 
-_N_TASKS = 16  # in which a sample is searched
+_TASK_BYTES = 4 << 30  # of points for each task that searches a part of the sample
+_FEWEST_TASKS, _MOST_TASKS = 4, 64
 
 
 def calibrated(
@@ -29,10 +31,49 @@ def calibrated(
     random = np.random.default_rng(1)
     which = np.sort(random.choice(n_points, min(SAMPLE, n_points), replace=False, shuffle=False))
     queries = join.queries(which)
-    neighbors = join.nearest(queries).indices.reshape(-1, n_neighbors)[:, 1:]
+    neighbors = join.nearest_of_all(queries).indices.reshape(-1, n_neighbors)[:, 1:]
     nobody = np.zeros(len(which), np.int64)
     truth = Truth(which, queries, neighbors, np.ones_like(neighbors, np.int64), nobody)
     return CalibratedJoin(join, truth, recall, earlier)
+
+
+class JoinByTasks(StoredJoin):
+    """The same join for the queries of a sample, by tasks."""
+
+    def __init__(self, store: Store, points: PointsInCells, n_neighbors: int) -> None:
+        super().__init__(points, n_neighbors)
+        self._store = store
+        n_bytes = len(points.table) * points.table.row_bytes
+        self._n_tasks = min(_MOST_TASKS, max(_FEWEST_TASKS, n_bytes // _TASK_BYTES))
+
+    def nearest_of_all(self, queries: PlacedQueries) -> RaggedRows:
+        """The nearest points; each task compares all queries with some of the points."""
+        bounds = all_bounds(self.n_points)
+        parts = np.array_split(np.arange(len(bounds)), min(_MOST_TASKS, len(bounds)))
+        asked = [
+            Compared(self._points, self.n_neighbors, queries, [bounds[i] for i in part]) for part in parts
+        ]
+        found = self._store.map("exact sample", _compared, asked)
+        return _nearest_in([self._rows(*read(path, "index", "distance")) for path in found], self.n_neighbors)
+
+    def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
+        paths = self._store.map("calibration", _found, self._samples(queries, rule))
+        found = [read(path, "index", "distance") for path in paths]
+        return self._rows(*(np.concatenate(values) for values in zip(*found, strict=True)))
+
+    def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
+        paths = self._store.map("calibration", _limit, self._samples(queries, rule))
+        return np.concatenate([read(path, "limit") for path in paths])
+
+    def _rows(self, indices: NDArray[np.int32], distances: NDArray[Any]) -> RaggedRows:
+        indptr = np.arange(len(indices) // self.n_neighbors + 1, dtype=np.int64) * self.n_neighbors
+        return RaggedRows(indptr, indices, distances)
+
+    def _samples(self, queries: PlacedQueries, rule: Rule) -> list[Sample]:
+        parts = np.array_split(np.arange(len(queries.rows)), self._n_tasks)
+        return [
+            Sample(self._points, self.n_neighbors, queries.some(part), rule) for part in parts if len(part)
+        ]
 
 
 class Sample(NamedTuple):
@@ -41,58 +82,48 @@ class Sample(NamedTuple):
     points: PointsInCells
     n_neighbors: int
     queries: PlacedQueries
-    rule: Rule | None
+    rule: Rule
 
     @property
     def join(self) -> StoredJoin:
         return StoredJoin(self.points, self.n_neighbors)
 
 
-class JoinByTasks(StoredJoin):
-    """The same join, whose queries are searched by tasks."""
-
-    def __init__(self, store: Store, points: PointsInCells, n_neighbors: int) -> None:
-        super().__init__(points, n_neighbors)
-        self._store = store
-
-    def nearest(self, queries: PlacedQueries) -> RaggedRows:
-        return self._rows("exact sample", _nearest, queries, None)
-
-    def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
-        return self._rows("calibration", _found, queries, rule)
-
-    def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
-        paths = self._store.map("calibration", _limit, self._samples(queries, rule))
-        return np.concatenate([read(path, "limit") for path in paths])
-
-    def _rows(
-        self, name: str, task: Callable[[Sample], Arrays], queries: PlacedQueries, rule: Rule | None
-    ) -> RaggedRows:
-        paths = self._store.map(name, task, self._samples(queries, rule))
-        found = [read(path, "index", "distance") for path in paths]
-        indices, distances = (np.concatenate(values) for values in zip(*found, strict=True))
-        indptr = np.arange(len(queries.rows) + 1, dtype=np.int64) * self.n_neighbors
-        return RaggedRows(indptr, indices, distances)
-
-    def _samples(self, queries: PlacedQueries, rule: Rule | None) -> list[Sample]:
-        parts = np.array_split(np.arange(len(queries.rows)), _N_TASKS)
-        return [
-            Sample(self._points, self.n_neighbors, queries.some(part), rule) for part in parts if len(part)
-        ]
-
-
-def _nearest(sample: Sample) -> Arrays:
-    return _as_arrays(sample.join.nearest(sample.queries))
-
-
 def _found(sample: Sample) -> Arrays:
-    assert sample.rule is not None
     return _as_arrays(sample.join.found(sample.queries, sample.rule))
 
 
 def _limit(sample: Sample) -> Arrays:
-    assert sample.rule is not None
     return {"limit": sample.join.limit(sample.queries, sample.rule)}
+
+
+class Compared(NamedTuple):
+    """Queries, and the points that they are compared with."""
+
+    points: PointsInCells
+    n_neighbors: int
+    queries: PlacedQueries
+    bounds: list[Bounds]
+
+
+def _compared(asked: Compared) -> Arrays:
+    """The nearest of some points; missing ones are NO_POINT at infinity."""
+    queries = asked.queries._replace(cell_of=np.zeros_like(asked.queries.cell_of))
+    parts = []
+    for first, last, _ in asked.bounds:
+        points = asked.points.table.between(first, last)
+        rows = one_cell(asked.points.space(points), 1, None).nearest(queries, asked.n_neighbors)
+        numbers = np.where(rows.indices == NO_POINT, NO_POINT, rows.indices + first)
+        parts.append(rows._replace(indices=numbers.astype(np.int32)))
+    return _as_arrays(_nearest_in(parts, asked.n_neighbors))
+
+
+def _nearest_in(parts: list[RaggedRows], n_neighbors: int) -> RaggedRows:
+    """The nearest points of several lists for each query."""
+    best = parts[0]
+    for rows in parts[1:]:
+        best = merged(best, rows, n_neighbors)
+    return best
 
 
 def _as_arrays(rows: RaggedRows) -> Arrays:
