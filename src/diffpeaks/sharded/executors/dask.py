@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from diffpeaks.files.contract import extra
@@ -41,7 +41,8 @@ class DaskExecutor(WindowedExecutor):
 
     @property
     def n_workers(self) -> int:
-        return max(1, sum(self._client.nthreads().values()))
+        with _connected():
+            return max(1, sum(self._client.nthreads().values()))
 
     def _cluster(self, n_workers: int | None) -> Any:
         with extra("dask", "dask", "DaskExecutor").config.set(
@@ -52,18 +53,27 @@ class DaskExecutor(WindowedExecutor):
     def _submit(self, job: Job) -> None:
         # what stands before the first hyphen groups the tasks of a stage on the dashboard
         key = f"{job.label.replace(' ', '-')}-{secrets.token_hex(4)}"
-        job.handle = self._client.submit(outcome, job.task, job.argument, key=key, pure=False)
+        with _connected():
+            job.handle = self._client.submit(outcome, job.task, job.argument, key=key, pure=False)
 
     def _outcome(self, job: Job, others: Sequence[Job]) -> Outcome:
         try:
-            return job.handle.result()
+            with _connected():
+                return job.handle.result()
         except self._distributed.KilledWorker as error:
             raise WorkerLostError.at(job.label) from error
-        except (CancelledError, OSError) as error:  # errors of tasks are no exceptions here
-            raise lost("Dask") from error
 
     def _cancel(self, job: Job) -> None:
         job.handle.cancel()
 
     def _end(self) -> None:
         self._ours.close()
+
+
+@contextmanager
+def _connected() -> Iterator[None]:
+    """Errors of the connection in words; those of tasks are not raised here, but come as outcomes."""
+    try:
+        yield
+    except (CancelledError, OSError) as error:
+        raise lost("Dask") from error
