@@ -72,7 +72,8 @@ def opened(source: Source, opener: Callable[[BinaryIO], _Table]) -> Iterator[_Ta
         try:
             yield opener(file)
         except (arrow.ArrowException, OSError, EOFError) as error:
-            raise source.fault(f"cannot be read ({error})") from error
+            problem = " ".join(str(error).split())  # Arrow tells some in several lines
+            raise source.fault(f"cannot be read ({problem})") from error
 
 
 def block(source: Source, name: str, values: Any) -> tuple[list[str], NDArray[Any]]:
