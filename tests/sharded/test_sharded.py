@@ -123,6 +123,16 @@ def test_an_approximate_graph_has_the_labels_of_the_same_graph_in_memory(tmp_pat
     assert np.mean(shares) >= 0.89
 
 
+def test_every_engine_gives_the_same_clusters(executor, tmp_path):
+    folder = shards_in(tmp_path / "shards", with_copies()[900:], 3)
+    expected = fitted(folder)
+    found = ShardedDensityPeaks(executor=executor).fit(folder)
+    assert_array_equal(found.labels_, expected.labels_)
+    assert_array_equal(found.density_, expected.density_)
+    assert len(found.peak_memory_) >= 2
+    assert all(peak > 0 for peak in found.peak_memory_.values())
+
+
 class StoppedError(Exception):
     pass
 
