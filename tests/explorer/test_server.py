@@ -323,7 +323,7 @@ def test_explore_refuses_what_is_no_port(port):
 def test_a_port_that_is_taken_is_refused_before_the_map_is_made(page, monkeypatch):
     monkeypatch.setattr("diffpeaks.explorer.launch.map_coordinates", lambda *_: pytest.fail("a map was made"))
     taken = page._server.server_port
-    with refuses(f"port={taken}|in use|0, which takes one that is free"):
+    with refuses(f"port={taken}|in use|0 for one that is free"):
         diffpeaks.explore(MODEL, port=taken, open_browser=False)
 
 

@@ -18,7 +18,7 @@ from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.cli.summary import add_json, rounded, size, tell
 from diffpeaks.files import check_destination, check_present
 from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
-from diffpeaks.results.facts import facts_of
+from diffpeaks.results.facts import counted, facts_of, singletons_told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,8 +100,7 @@ def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, 
         "inputs": given.inputs,
         "model": given.model,
         "n_samples": len(model.labels_),
-        "n_clusters": facts["n_clusters"],
-        "n_noise": facts["n_noise"],
+        **{name: facts[name] for name in ("n_clusters", "n_singletons", "n_noise")},
         "seconds": {name: rounded(value) for name, value in seconds.items()},
         "output": given.output,
         "output_bytes": Path(given.output).stat().st_size,
@@ -110,6 +109,7 @@ def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, 
 
 def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"points     {summary['n_samples']:,} samples"
-    yield f"clusters   {summary['n_clusters']:,}, and {summary['n_noise']:,} samples of noise"
+    yield f"clusters   {summary['n_clusters']:,}{singletons_told(summary['n_singletons'])}"
+    yield f"noise      {counted(summary['n_noise'], 'sample')}"
     yield "seconds    " + ", ".join(f"{name} {value:.2f}" for name, value in summary["seconds"].items())
     yield f"report     {summary['output']}, {size(summary['output_bytes'])}"

@@ -65,7 +65,7 @@ def check_port(port: int) -> int:
         HTTPServer((_ADDRESS, port), BaseHTTPRequestHandler).server_close()
     except OSError as error:
         raise ValueError(
-            f"port={port} cannot be opened: {error.strerror}; give another, or 0, which takes one that is free"
+            f"port={port} cannot be opened: {error.strerror}; give another, or 0 for one that is free"
         ) from error
     return port
 
