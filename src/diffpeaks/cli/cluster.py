@@ -30,7 +30,7 @@ from diffpeaks.results.facts import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_output(parser)
-    parser.add_argument("--save", metavar="MODEL", help="also write the fitted model, for diffpeaks predict")
+    parser.add_argument("--save", metavar="MODEL", help="also save the fitted model, for predict")
     add_json(parser)
     add_quiet(parser)
     shards.add_arguments(parser)
@@ -74,7 +74,7 @@ def _check_save(given: argparse.Namespace) -> None:
 
 
 def _results(model: DensityPeaks, output: str | None) -> dict[str, Any]:
-    """Columns for each sample; what costs time is left away where the format holds labels alone."""
+    """Columns for each sample; what costs time is left out where the format holds labels alone."""
     if output is not None and label_column(output) is None:
         return {"label": model.labels_}
     density, delta = model.decision_graph()

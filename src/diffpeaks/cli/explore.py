@@ -20,14 +20,19 @@ from diffpeaks.files import Samples, check_destination, check_present, write_res
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser, are_needed=False)
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="where the labels go when the page is left, as in cluster"
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the file for the labels, written when the command stops; default: none",
     )
     add_model(parser)
     add_quiet(parser, "errors and the address of the page")
     page = parser.add_argument_group("the page")
-    page.add_argument("--title", help="default: the names of the files")
-    page.add_argument("--session", metavar="FILE", help="a session that was saved on the page, to begin with")
-    page.add_argument("--port", type=int, metavar="N", default=0, help="default: one that is free")
+    page.add_argument("--title", help="title of the page; default: the names of the files")
+    page.add_argument("--session", metavar="FILE", help="a session saved on the page, to start from")
+    page.add_argument(
+        "--port", type=int, metavar="N", default=0, help="port of the page; default: a free one"
+    )
     page.add_argument(
         "--browser",
         action=argparse.BooleanOptionalAction,

@@ -28,23 +28,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     add_quiet(parser)
     page = parser.add_argument_group("the page")
-    page.add_argument("--title", help="default: the names of the files")
+    page.add_argument("--title", help="title of the page; default: the names of the files")
     page.add_argument(
         "--clusters",
         type=int,
         metavar="N",
         default=N_CLUSTERS,
-        help=f"clusters that are shown in full, the largest; default: {N_CLUSTERS}",
+        help=f"number of clusters that are shown in full, the largest first; default: {N_CLUSTERS}",
     )
     page.add_argument(
         "--members",
         type=int,
         metavar="N",
         default=N_MEMBERS,
-        help=f"members of a cluster that are shown, central and doubtful each; default: {N_MEMBERS}",
+        help=f"number of central members shown for each cluster, and of doubtful ones; default: {N_MEMBERS}",
     )
     page.add_argument(
-        "--session", metavar="FILE", help="a session of the explorer: its clusters, numbers and names"
+        "--session", metavar="FILE", help="a session saved in the explorer, whose clusters the page shows"
     )
     add_captions(parser)
     add_map(parser)
