@@ -60,7 +60,7 @@ def neighbors_told(facts: dict[str, Any]) -> str:
 def smoothing_told(facts: dict[str, Any]) -> str:
     found = facts["smoothing"]
     if found is None:
-        return "none, samples are where they were given"
+        return "none"
     moved = f"each sample moved {1 - found['kept']:.0%} of the way towards the mean of its neighbours"
     return f"{moved} (intrinsic dimension {found['dimension']:.3g})"
 
