@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from clouds import same_partition
 from refusals import refuses
 from sklearn import datasets
 
@@ -168,3 +169,12 @@ def test_a_recipe_shows_what_is_unusual_in_it():
 def test_constants_that_make_no_sense_are_refused(changed, words):
     with refuses(words):
         replace(DEFAULT, **changed)
+
+
+def test_rows_that_occur_often_are_hills_where_copies_stay_apart():
+    n_places, n_copies = 30, 50
+    X = np.repeat(np.random.RandomState(0).normal(size=(n_places, 4)), n_copies, axis=0)
+    model = DensityPeaks(recipe=replace(DEFAULT, merge_duplicates=False)).fit(X)
+    assert model.graph_.n_neighbors < n_copies
+    assert same_partition(model.labels_, np.repeat(np.arange(n_places), n_copies))
+    assert DensityPeaks().fit(X).n_clusters_ < n_places
