@@ -140,3 +140,14 @@ def test_a_port_that_is_taken_is_refused_before_anything_is_read(pages, monkeypa
         port = page._server.server_port
         assert main(["explore", "points.csv", "--id", "name", "--port", str(port)]) == 2
     assert f"port={port} cannot be opened" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["explore", "--no-browser"], ["report", "-o", "page.html"]])
+@pytest.mark.parametrize("content", ["id,label", "[]", '{"format": "diffpeaks session", "version": 99}'])
+def test_a_file_that_is_no_session_is_refused_before_anything_is_read(
+    pages, monkeypatch, capsys, command, content
+):
+    monkeypatch.setattr(f"diffpeaks.cli.{command[0]}.read_shown", lambda _: pytest.fail("points were read"))
+    Path("work.json").write_text(content)
+    assert main([*command, "points.csv", "--id", "name", "--session", "work.json"]) == 2
+    assert "'work.json' is no session of diffpeaks" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from diffpeaks.cli.progress import add_quiet, progress_shown
 from diffpeaks.cli.results import with_ids
 from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.explorer import Explorer, explore
+from diffpeaks.explorer.saved import read_session
 from diffpeaks.explorer.server import check_port
 from diffpeaks.files import Samples, check_destination, check_present, write_results
 
@@ -49,6 +50,7 @@ def run(given: argparse.Namespace) -> None:
     check_shown(given)
     if given.session is not None:
         check_present(given.session)
+        read_session(given.session)
     if given.output is not None:
         check_destination(given.output, [*given.inputs, *filter(None, [given.model])])
     with progress_shown(given):

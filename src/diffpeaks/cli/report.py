@@ -16,6 +16,7 @@ from diffpeaks.cli.parameters import add_parameters
 from diffpeaks.cli.progress import add_quiet, progress_shown
 from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.cli.summary import add_json, rounded, size, tell
+from diffpeaks.explorer.saved import read_session
 from diffpeaks.files import check_destination, check_present
 from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
 from diffpeaks.results.facts import counted, facts_of, singletons_told
@@ -92,6 +93,7 @@ def _check(given: argparse.Namespace) -> None:
     check_shown(given)
     if given.session is not None:
         check_present(given.session)
+        read_session(given.session)
 
 
 def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, float]) -> dict[str, Any]:

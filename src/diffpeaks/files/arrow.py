@@ -137,5 +137,6 @@ def check_present(source: Source, name: str, values: Any) -> None:
     if values.null_count:
         row = int(np.flatnonzero(values.is_null().to_numpy())[0])
         raise source.fault(
-            f"{source.row(row)}, column {name!r}: the value is missing ({values.null_count} in all)"
+            f"{source.row(row)}, column {name!r}: the value is missing ({values.null_count} in all); leave "
+            "such rows out"
         )
