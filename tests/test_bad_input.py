@@ -308,5 +308,27 @@ def test_scores(scores):
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 def test_a_column_of_vectors_is_named(kind):
     frame = pd.DataFrame({"title": [1.0, 2.0], "embedding": [kind([0.0, 1.0]), kind([2.0, 3.0])]})
-    with refuses(r"'embedding'|np.stack(X['embedding'])"):
+    with refuses(r"'embedding'|np.stack(np.asarray(X['embedding']))"):
         DensityPeaks().fit(frame)
+    with refuses("X holds|np.stack(np.asarray(X))"):
+        DensityPeaks().fit(frame["embedding"])
+
+
+def test_a_column_of_vectors_is_named_in_tables_of_arrow_and_polars():
+    vectors = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    values = {"title": [1.0, 2.0, 3.0], "embedding": vectors}
+    arrow, polars = pa.table(values), pl.DataFrame(values)
+    fixed = polars.with_columns(polars["embedding"].cast(pl.Array(pl.Float64, 2)))
+    for table in (arrow, polars, fixed):
+        with refuses(r"'embedding'|np.stack(np.asarray(X['embedding']))"):
+            DensityPeaks().fit(table)
+        np.testing.assert_array_equal(np.stack(np.asarray(table["embedding"])), vectors)
+    for column in (arrow["embedding"], polars["embedding"]):
+        with refuses("X holds|np.stack(np.asarray(X))"):
+            DensityPeaks().fit(column)
+
+
+def test_an_unknown_metric_is_told_all_that_are_known():
+    with refuses("'cosin' is unknown|'cosine'|'inner_product'|'nan_euclidean'"):
+        DensityPeaks(metric="cosin").fit(X)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from clouds import same_partition
 from refusals import refuses
 from sklearn import datasets
 
@@ -98,10 +99,10 @@ def test_another_rule_for_isolated_samples():
 
 def test_what_a_recipe_says_of_isolated_samples_is_told_as_such():
     X = SETS["iris"]()
-    assert "as the recipe says" in str(
+    assert "the recipe takes" in str(
         DensityPeaks(recipe=replace(DEFAULT, isolated="strangers")).fit(X).isolation_
     )
-    assert "as the recipe says" not in str(DensityPeaks().fit(X).isolation_)
+    assert "the recipe takes" not in str(DensityPeaks().fit(X).isolation_)
 
 
 def test_strangers_of_a_graph_are_refused_where_nothing_says_what_far_is():
@@ -168,3 +169,12 @@ def test_a_recipe_shows_what_is_unusual_in_it():
 def test_constants_that_make_no_sense_are_refused(changed, words):
     with refuses(words):
         replace(DEFAULT, **changed)
+
+
+def test_rows_that_occur_often_are_hills_where_copies_stay_apart():
+    n_places, n_copies = 30, 50
+    X = np.repeat(np.random.RandomState(0).normal(size=(n_places, 4)), n_copies, axis=0)
+    model = DensityPeaks(recipe=replace(DEFAULT, merge_duplicates=False)).fit(X)
+    assert model.graph_.n_neighbors < n_copies
+    assert same_partition(model.labels_, np.repeat(np.arange(n_places), n_copies))
+    assert DensityPeaks().fit(X).n_clusters_ < n_places

@@ -77,11 +77,12 @@ def test_categories_are_in_the_order_of_numbers_and_noise_is_one():
 
 def test_results_can_be_written_and_read(tmp_path):
     adata = cells()
-    density_peaks(adata, random_state=np.random.RandomState(0), n_neighbors=9, min_prominence=0.5)
+    density_peaks(adata, random_state=np.random.RandomState(0), n_neighbors=np.int64(9), min_prominence=0.5)
     adata.write_h5ad(tmp_path / "cells.h5ad")
     read = anndata.read_h5ad(tmp_path / "cells.h5ad")
     assert read.obs["diffpeaks"].tolist() == adata.obs["diffpeaks"].tolist()
     assert read.uns["diffpeaks"]["params"]["min_prominence"] == 0.5
+    assert read.uns["diffpeaks"]["params"]["n_neighbors"] == 9
 
 
 @pytest.mark.parametrize(

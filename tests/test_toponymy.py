@@ -6,7 +6,7 @@ from refusals import refuses
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from diffpeaks import DensityPeaks
+from diffpeaks import DensityDBSCAN, DensityPeaks
 from diffpeaks.toponymy import DensityPeaksClusterer
 
 X = load_digits().data
@@ -72,6 +72,8 @@ def test_bounds_on_layers():
         DensityPeaksClusterer(min_clusters=1).fit_layers(X)
     with refuses("max_layers=0"):
         DensityPeaksClusterer(max_layers=0).fit_layers(X)
+    with refuses("model must be a DensityPeaks|DensityDBSCAN()"):
+        DensityPeaksClusterer(DensityDBSCAN()).fit_layers(X)
     assert clone(CLUSTERER).get_params()["min_clusters"] == 2
 
 

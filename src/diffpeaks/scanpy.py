@@ -157,4 +157,4 @@ def _set(adata: Any, key_added: str, names: NDArray[Any]) -> None:
 
 def _can_be_written(value: Any) -> bool:
     """Whether a file of AnnData can hold it; None need not be told."""
-    return isinstance(value, (bool, int, float, str))
+    return isinstance(value, (bool, int, float, str, np.generic))

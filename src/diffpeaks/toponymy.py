@@ -68,6 +68,8 @@ class DensityPeaksClusterer(BaseEstimator):
         min_clusters = check_integer("min_clusters", self.min_clusters, 2)
         max_layers = None if self.max_layers is None else check_integer("max_layers", self.max_layers, 1)
         given = self.model
+        if not isinstance(given, (DensityPeaks, type(None))):
+            raise TypeError(f"model must be a DensityPeaks, whose clusters have a hierarchy, got {given!r}")
         model = DensityPeaks(min_cluster_size=10, noise="assign") if given is None else clone(given)
         self.model_ = model.fit(embedding_vectors)
         joined = _joined_layers(model, min_clusters, max_layers)

@@ -127,6 +127,17 @@ def test_the_summary_tells_what_was_done(folder, capsys):
     assert DensityPeaks.load("points.model").labels_.tolist() == model.labels_.tolist()
 
 
+def test_the_summary_tells_how_many_samples_stay_alone(folder, capsys):
+    X = np.array([[0.0], [1.0], [2.0], [50.0], [90.0], [91.0]])
+    np.save("line.npy", X)
+    given = ["cluster", "line.npy", "-o", "out.npy", "--max-link", "3"]
+    assert main(given) == 0
+    assert "clusters   3 (1 of one sample)\n" in capsys.readouterr().err
+    assert main([*given, "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["n_clusters"], summary["n_singletons"], summary["n_noise"]) == (3, 1, 0)
+
+
 def test_the_summary_is_json_where_a_bound_is_infinite(folder, capsys):
     assert main(["cluster", "points.npy", "-o", "out.npy", "--json", "--n-clusters", "3"]) == 0
     cut = json.loads(capsys.readouterr().out)["cut"]

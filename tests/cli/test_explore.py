@@ -132,3 +132,22 @@ def test_interrupting_ends_the_page(monkeypatch):
     monkeypatch.setattr(page._thread, "join", interrupted)
     page.wait()
     assert page._server.has_ended
+
+
+def test_a_port_that_is_taken_is_refused_before_anything_is_read(pages, monkeypatch, capsys):
+    monkeypatch.setattr("diffpeaks.cli.explore.read_shown", lambda _: pytest.fail("points were read"))
+    with diffpeaks.explore(DensityPeaks().fit(X), open_browser=False) as page:
+        port = page._server.server_port
+        assert main(["explore", "points.csv", "--id", "name", "--port", str(port)]) == 2
+    assert f"port={port} cannot be opened" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["explore", "--no-browser"], ["report", "-o", "page.html"]])
+@pytest.mark.parametrize("content", ["id,label", "[]", '{"format": "diffpeaks session", "version": 99}'])
+def test_a_file_that_is_no_session_is_refused_before_anything_is_read(
+    pages, monkeypatch, capsys, command, content
+):
+    monkeypatch.setattr(f"diffpeaks.cli.{command[0]}.read_shown", lambda _: pytest.fail("points were read"))
+    Path("work.json").write_text(content)
+    assert main([*command, "points.csv", "--id", "name", "--session", "work.json"]) == 2
+    assert "'work.json' is no session of diffpeaks" in capsys.readouterr().err

@@ -40,7 +40,7 @@ def test_a_page_of_files(folder, capsys):
     page = page_of(
         folder, *POINTS, "--text", "title", "--show", "u", "v", "--n-clusters", "4", "--members", "2"
     )
-    assert capsys.readouterr().err.count("\n") == 4
+    assert capsys.readouterr().err.count("\n") == 5
     members = members_of(DensityPeaks(n_clusters=4).fit(X))
     assert page.ids() == [f"cluster-{label}" for label in members.largest_first()]
     for label in range(4):

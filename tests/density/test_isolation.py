@@ -78,7 +78,7 @@ def test_poor_samples_of_a_cluster_stay_with_it():
     assert model.isolation_.kind == "outliers"
     assert model.cut_.max_link == np.inf
     assert np.bincount(model.labels_).min() > 100
-    assert "farther from all than random pairs" in str(model.isolation_)
+    assert "farther from all others than random pairs" in str(model.isolation_)
 
 
 @pytest.mark.parametrize("kind", [DensityPeaks, DensityDBSCAN])

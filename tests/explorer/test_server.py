@@ -320,6 +320,13 @@ def test_explore_refuses_what_is_no_port(port):
         diffpeaks.explore(MODEL, port=port, open_browser=False)
 
 
+def test_a_port_that_is_taken_is_refused_before_the_map_is_made(page, monkeypatch):
+    monkeypatch.setattr("diffpeaks.explorer.launch.map_coordinates", lambda *_: pytest.fail("a map was made"))
+    taken = page._server.server_port
+    with refuses(f"port={taken}|in use|0 for one that is free"):
+        diffpeaks.explore(MODEL, port=taken, open_browser=False)
+
+
 def test_the_browser_is_opened_at_the_address(monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)

@@ -179,6 +179,8 @@ def test_flow_is_refused_where_there_is_no_walk():
     for bad in (-0.1, np.nan, np.inf, "a", None):
         with pytest.raises(ValueError, match="flow_weight="):
             Cut(flow_weight=bad)
+    with pytest.raises(ValueError, match=r"n_clusters=3.*counts flow.*use flow_weight=0.*recut"):
+        replace(Cut(flow_weight=0.3), n_clusters=3)
 
 
 def test_a_cut_of_the_fit_can_be_changed_in_one_rule():

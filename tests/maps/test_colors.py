@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refuses
 from vision import DEFICIENCIES, perceived
 
 from diffpeaks._base.palette import N_COLORS, cluster_colors, color_differences
@@ -120,3 +121,19 @@ def test_clusters_at_one_place():
 def test_colours_by_the_numbers_that_are_given():
     chosen = np.array([3, 0])
     np.testing.assert_array_equal(cluster_colors([0, 1, -1], chosen), cluster_colors([3, 0, -1]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "fixed", "words"),
+    [
+        ([0, 1, 1], None, "coordinates have shape (4, 2)|(3, 2)"),
+        ([0, 1, 1, -2], None, "labels hold -2|0, 1, ...|-1"),
+        ([0, 1, 1, 0.5], None, "labels must be integers|float64"),
+        ([0, 1, 1, 0], [0], f"fixed must be 2 colours in 0 .. {N_COLORS - 1}"),
+        ([0, 1, 1, 0], [0, N_COLORS], f"fixed must be 2 colours in 0 .. {N_COLORS - 1}"),
+        ([0, 1, 1, 0], {0: 3}, "fixed must be integers"),
+    ],
+)
+def test_labels_and_colours_that_are_none_are_refused(labels, fixed, words):
+    with refuses(words):
+        color_indices(np.zeros((4, 2)), labels, fixed)

@@ -269,3 +269,9 @@ def test_a_session_is_reported_with_its_numbers_and_names(out, tmp_path):
     for number, size in zip(session.now.numbers, session.now.sizes, strict=True):
         assert f"Cluster {number}" in page.text
         assert f"{size} sample" in page.text
+
+
+def test_the_head_of_the_page_tells_how_many_clusters_have_one_sample(out):
+    X = [[0.0], [1.0], [2.0], [50.0], [90.0], [91.0]]
+    assert "3 1 of one sample" in " ".join(written(out, DensityPeaks(max_link=3.0).fit(X)).text.split())
+    assert "of one sample" not in written(out, DensityPeaks(max_link=100.0).fit(X)).text

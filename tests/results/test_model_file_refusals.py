@@ -134,8 +134,8 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_headers_made_by_hand_are_refused(path, change):
+def change_header(path, change):
+    """Change the header of a file, and make its checksum fit."""
     data = path.read_bytes()
     begin = container._PREFIX.size
     magic, version, _, length = container._PREFIX.unpack(data[:begin])
@@ -145,8 +145,25 @@ def test_headers_made_by_hand_are_refused(path, change):
     prefix = container._PREFIX.pack(magic, version, zlib.crc32(text), len(text))
     arrays = data[container._aligned(begin + length) :]
     path.write_bytes((prefix + text).ljust(container._aligned(begin + len(text)), b"\0") + arrays)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_headers_made_by_hand_are_refused(path, change):
+    change_header(path, change)
     with refuses("a.model|save the model again"):
         DensityPeaks.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_neighbors", 1), ("n_neighbors", 81), ("n_filled", -1), ("n_filled", 10**9)]
+)
+def test_neighbours_that_new_samples_cannot_have_are_refused(tmp_path, name, value):
+    model = DensityPeaks().fit(np.random.RandomState(0).standard_normal((80, 9)))
+    assert model.smoothing_ is not None
+    model.save(tmp_path / "a.model")
+    change_header(tmp_path / "a.model", lambda header: of_kind(header, "Smoothing").update({name: value}))
+    with refuses(f"a.model|{name}={value} must be"):
+        DensityPeaks.load(tmp_path / "a.model")
 
 
 def test_samples_that_do_not_exist_are_refused(path):

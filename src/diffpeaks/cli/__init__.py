@@ -16,17 +16,17 @@ EXIT_CODES = """exit codes:
   1    a failure while working, such as no memory, a full disk, or a limit that was not reached
   2    bad usage or bad input
   130  interrupted; no file is half-written
-  141  the reader of the output has gone, as `head` does; nothing is said of it"""
+  141  the reader of the output has stopped reading, as `head` does"""
 
 COMMANDS = {
     "cluster": "cluster the points of files",
-    "report": "cluster points, or take a saved model, and write a page to read",
-    "explore": "a page in the browser in which the cut is moved by hand",
-    "predict": "the clusters of new points, by a saved model",
-    "score": "how well labels agree with the truth",
-    "info": "what a run would cost, before it starts",
-    "demo": "cluster data that ships with scikit-learn",
-    "paper": "the tables and figures of the paper, ours beside theirs; an interrupted run goes on",
+    "report": "cluster points, or load a saved model, and write an HTML page about the clusters",
+    "explore": "change the cut and the clusters by hand, on a page in the browser",
+    "predict": "label new points with a saved model",
+    "score": "compare labels with true labels",
+    "info": "predict the memory and the time of a run, without running it",
+    "demo": "cluster a data set that ships with scikit-learn",
+    "paper": "reproduce the tables and figures of the paper; an interrupted run is continued",
 }
 # What a user can mend before any work; other errors of the system come while working.
 _BAD_INPUT = (

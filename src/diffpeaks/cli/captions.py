@@ -28,7 +28,9 @@ def add_captions(parser: argparse.ArgumentParser) -> None:
         "from 0, with an ending such as .png",
     )
     group.add_argument(
-        "--captions", metavar="FILE", help="a table of these columns, row by row; default: the input"
+        "--captions",
+        metavar="FILE",
+        help="a table with these columns, one row for each sample in the same order; default: the input",
     )
 
 

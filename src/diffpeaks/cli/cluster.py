@@ -17,13 +17,20 @@ from diffpeaks.cli.progress import add_quiet, progress_shown
 from diffpeaks.cli.results import add_output, check_output, with_ids
 from diffpeaks.cli.summary import add_json, rounded, tell
 from diffpeaks.files import Samples, check_destination, is_same_file, label_column, write_results
-from diffpeaks.results.facts import cut_told, facts_of, neighbors_told, recall_told, smoothing_told
+from diffpeaks.results.facts import (
+    cut_told,
+    facts_of,
+    neighbors_told,
+    recall_told,
+    singletons_told,
+    smoothing_told,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_output(parser)
-    parser.add_argument("--save", metavar="MODEL", help="also write the fitted model, for diffpeaks predict")
+    parser.add_argument("--save", metavar="MODEL", help="also save the fitted model, for predict")
     add_json(parser)
     add_quiet(parser)
     shards.add_arguments(parser)
@@ -67,7 +74,7 @@ def _check_save(given: argparse.Namespace) -> None:
 
 
 def _results(model: DensityPeaks, output: str | None) -> dict[str, Any]:
-    """Columns for each sample; what costs time is left away where the format holds labels alone."""
+    """Columns for each sample; what costs time is left out where the format holds labels alone."""
     if output is not None and label_column(output) is None:
         return {"label": model.labels_}
     density, delta = model.decision_graph()
@@ -99,7 +106,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"smoothing  {smoothing_told(summary)}"
     yield f"far away   {summary['isolation']['why']}"
     yield f"cut        {cut_told(summary)}"
-    yield f"clusters   {summary['n_clusters']:,}"
+    yield f"clusters   {summary['n_clusters']:,}{singletons_told(summary['n_singletons'])}"
     yield f"noise      {n_noise:,} samples ({100 * n_noise / n_samples:.1f}%)"
     yield "seconds    " + ", ".join(f"{name} {value:.2f}" for name, value in summary["seconds"].items())
     yield f"labels     {summary['output'] or 'standard output'}"

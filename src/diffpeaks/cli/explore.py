@@ -13,6 +13,7 @@ from diffpeaks.cli.progress import add_quiet, progress_shown
 from diffpeaks.cli.results import with_ids
 from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.explorer import Explorer, explore
+from diffpeaks.explorer.saved import read_session
 from diffpeaks.explorer.server import check_port
 from diffpeaks.files import Samples, check_destination, check_present, write_results
 
@@ -20,14 +21,19 @@ from diffpeaks.files import Samples, check_destination, check_present, write_res
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser, are_needed=False)
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="where the labels go when the page is left, as in cluster"
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the file for the labels, written when the command stops; default: none",
     )
     add_model(parser)
     add_quiet(parser, "errors and the address of the page")
     page = parser.add_argument_group("the page")
-    page.add_argument("--title", help="default: the names of the files")
-    page.add_argument("--session", metavar="FILE", help="a session that was saved on the page, to begin with")
-    page.add_argument("--port", type=int, metavar="N", default=0, help="default: one that is free")
+    page.add_argument("--title", help="title of the page; default: the names of the files")
+    page.add_argument("--session", metavar="FILE", help="a session saved on the page, to start from")
+    page.add_argument(
+        "--port", type=int, metavar="N", default=0, help="port of the page; default: a free one"
+    )
     page.add_argument(
         "--browser",
         action=argparse.BooleanOptionalAction,
@@ -44,6 +50,7 @@ def run(given: argparse.Namespace) -> None:
     check_shown(given)
     if given.session is not None:
         check_present(given.session)
+        read_session(given.session)
     if given.output is not None:
         check_destination(given.output, [*given.inputs, *filter(None, [given.model])])
     with progress_shown(given):

@@ -23,19 +23,24 @@ def add_inputs(parser: argparse.ArgumentParser, are_needed: bool = True) -> None
         help="a column of numbers by name, or several by a pattern like 'pc*'; may be given several times; "
         "default: all but the id",
     )
-    group.add_argument("--id", metavar="COLUMN", help="the column that names samples; goes to the output")
+    group.add_argument(
+        "--id", metavar="COLUMN", help="the column with the ids of samples; it is copied to the output"
+    )
     group.add_argument("--key", help="the array in an .npz, or the matrix of obsm in an .h5ad (default: X)")
     group.add_argument("--width", type=int, metavar="N", help="the number of features in a .bin of float32")
     group.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
-        help="whether the first line of a .csv or .tsv names the columns; must be said if it is all numbers",
+        help="whether the first line of a .csv or .tsv names the columns; required if that line holds only "
+        "numbers",
     )
 
 
 def add_format(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
-        "--format", choices=FORMATS, help="the format of the input; default: as the file's name ends"
+        "--format",
+        choices=FORMATS,
+        help="the format of the input; default: from the ending of the file's name",
     )
 
 

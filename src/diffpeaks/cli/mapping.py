@@ -27,13 +27,14 @@ def add_map(parser: argparse.ArgumentParser) -> None:
         "--map",
         choices=[AUTO, *MAPS, _NO_MAP],
         default=AUTO,
-        help=f"how it is made; default: {AUTO}, which is {MAPS[0]}, and the points themselves in the plane",
+        help=f"how the map is made; default: {AUTO}, the points themselves if they have two features, "
+        f"else {MAPS[0]}",
     )
     group.add_argument(
         "--coordinates",
         nargs="+",
         metavar="COLUMN",
-        help="two columns of the input that have it, or one file of two columns",
+        help="two columns of the input with the coordinates of the map, or one file with two columns",
     )
 
 

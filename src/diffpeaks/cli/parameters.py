@@ -38,27 +38,31 @@ class Parameter(NamedTuple):
 
 
 PARAMETERS = {
-    "density": Parameter(str, tuple(PAPER_DENSITIES), None, "one of the paper; default: 3 steps of a walk"),
-    "n_clusters": Parameter(int, None, "N", "take that many peaks, with the largest density x delta"),
+    "density": Parameter(
+        str, tuple(PAPER_DENSITIES), None, "a density of the paper; default: 3 steps of a walk"
+    ),
+    "n_clusters": Parameter(int, None, "N", "take the N peaks with the largest density x delta"),
     "max_link": Parameter(float, None, "LENGTH", "drop links of that length or longer"),
     "min_prominence": Parameter(
-        float, None, "RISE", "absorb hills that rise less above their saddle, in log density"
+        float, None, "RISE", "merge hills that rise less than this above their saddle, in log density"
     ),
-    "n_neighbors": Parameter(_count_or_auto, None, "N", 'neighbours, the sample itself counted, or "auto"'),
-    "halo": Parameter(None, None, None, "keep the cores of clusters only; the rest is noise"),
+    "n_neighbors": Parameter(
+        _count_or_auto, None, "N", 'number of neighbours, the sample itself included, or "auto"'
+    ),
+    "halo": Parameter(None, None, None, "keep only the cores of clusters; the rest is noise"),
     "min_cluster_size": Parameter(int, None, "N", "samples of smaller clusters are noise"),
-    "noise": Parameter(str, sorted(NOISE_ACTIONS), None, "what becomes of noise"),
+    "noise": Parameter(str, sorted(NOISE_ACTIONS), None, "what happens to noise"),
     "smooth": Parameter(
         _yes_no_or_auto,
         None,
         "{auto,yes,no}",
-        "move samples towards neighbours where dimensions are many",
+        "in many dimensions, move samples towards their neighbours",
     ),
     "metric": Parameter(str, None, "NAME", "a metric of diffpeaks or scikit-learn, such as cosine"),
     "search": Parameter(str, CHOICES, None, "how neighbours are found"),
-    "n_jobs": Parameter(int, None, "N", "threads; all cores by default"),
-    "device": Parameter(str, None, "NAME", "where neighbours are sought, such as cuda; the host by default"),
-    "random_state": Parameter(int, None, "SEED", "for what the automatic cut draws"),
+    "n_jobs": Parameter(int, None, "N", "number of threads; default: all cores"),
+    "device": Parameter(str, None, "NAME", "where neighbours are searched, such as cuda; default: the CPU"),
+    "random_state": Parameter(int, None, "SEED", "seed for the random pairs of the automatic cut"),
 }
 _DEFAULTS = DensityPeaks().get_params(deep=False)
 
@@ -87,7 +91,7 @@ def check_defaults(given: argparse.Namespace, beside: str, but: Iterable[str] = 
     """Refuse parameters that would have no effect beside another option: all but some."""
     for name in PARAMETERS:
         if name not in but and getattr(given, name) != _DEFAULTS[name]:
-            raise ValueError(f"--{name.replace('_', '-')} has no effect with {beside}; leave it away")
+            raise ValueError(f"--{name.replace('_', '-')} has no effect with {beside}; leave it out")
 
 
 def estimator_of(given: argparse.Namespace) -> DensityPeaks:

@@ -12,7 +12,7 @@ _LASTING = 2.0  # seconds from which on a stage is worth a line in a log
 
 
 def add_quiet(parser: argparse.ArgumentParser, said: str = "errors") -> None:
-    parser.add_argument("--quiet", action="store_true", help=f"say nothing on standard error but {said}")
+    parser.add_argument("--quiet", action="store_true", help=f"print only {said} on standard error")
 
 
 def progress_shown(given: argparse.Namespace) -> AbstractContextManager[None]:

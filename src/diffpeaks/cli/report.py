@@ -16,9 +16,10 @@ from diffpeaks.cli.parameters import add_parameters
 from diffpeaks.cli.progress import add_quiet, progress_shown
 from diffpeaks.cli.shown import add_model, check_shown, read_shown, title_of
 from diffpeaks.cli.summary import add_json, rounded, size, tell
+from diffpeaks.explorer.saved import read_session
 from diffpeaks.files import check_destination, check_present
 from diffpeaks.report.writing import N_CLUSTERS, N_MEMBERS, check_report, write_report
-from diffpeaks.results.facts import facts_of
+from diffpeaks.results.facts import counted, facts_of, singletons_told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,23 +29,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     add_quiet(parser)
     page = parser.add_argument_group("the page")
-    page.add_argument("--title", help="default: the names of the files")
+    page.add_argument("--title", help="title of the page; default: the names of the files")
     page.add_argument(
         "--clusters",
         type=int,
         metavar="N",
         default=N_CLUSTERS,
-        help=f"clusters that are shown in full, the largest; default: {N_CLUSTERS}",
+        help=f"number of clusters that are shown in full, the largest first; default: {N_CLUSTERS}",
     )
     page.add_argument(
         "--members",
         type=int,
         metavar="N",
         default=N_MEMBERS,
-        help=f"members of a cluster that are shown, central and doubtful each; default: {N_MEMBERS}",
+        help=f"number of central members shown for each cluster, and of doubtful ones; default: {N_MEMBERS}",
     )
     page.add_argument(
-        "--session", metavar="FILE", help="a session of the explorer: its clusters, numbers and names"
+        "--session", metavar="FILE", help="a session saved in the explorer, whose clusters the page shows"
     )
     add_captions(parser)
     add_map(parser)
@@ -92,6 +93,7 @@ def _check(given: argparse.Namespace) -> None:
     check_shown(given)
     if given.session is not None:
         check_present(given.session)
+        read_session(given.session)
 
 
 def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, float]) -> dict[str, Any]:
@@ -100,8 +102,7 @@ def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, 
         "inputs": given.inputs,
         "model": given.model,
         "n_samples": len(model.labels_),
-        "n_clusters": facts["n_clusters"],
-        "n_noise": facts["n_noise"],
+        **{name: facts[name] for name in ("n_clusters", "n_singletons", "n_noise")},
         "seconds": {name: rounded(value) for name, value in seconds.items()},
         "output": given.output,
         "output_bytes": Path(given.output).stat().st_size,
@@ -110,6 +111,7 @@ def _summary(given: argparse.Namespace, model: DensityPeaks, seconds: dict[str, 
 
 def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"points     {summary['n_samples']:,} samples"
-    yield f"clusters   {summary['n_clusters']:,}, and {summary['n_noise']:,} samples of noise"
+    yield f"clusters   {summary['n_clusters']:,}{singletons_told(summary['n_singletons'])}"
+    yield f"noise      {counted(summary['n_noise'], 'sample')}"
     yield "seconds    " + ", ".join(f"{name} {value:.2f}" for name, value in summary["seconds"].items())
     yield f"report     {summary['output']}, {size(summary['output_bytes'])}"

@@ -19,10 +19,20 @@ from diffpeaks.metrics import bcubed_scores, pairwise_scores
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("labels", metavar="LABELS", help="the file of labels, as diffpeaks cluster writes it")
-    parser.add_argument("truth", metavar="TRUTH", nargs="?", help="the file of the truth; default: the same")
-    parser.add_argument("--label-column", metavar="COLUMN", help="default: as cluster writes it")
-    parser.add_argument("--truth-column", metavar="COLUMN", help="default: the only one beside the id")
-    parser.add_argument("--id", metavar="COLUMN", help="match samples by this column of both, not by row")
+    parser.add_argument(
+        "truth", metavar="TRUTH", nargs="?", help="the file of true labels; default: the file of labels"
+    )
+    parser.add_argument(
+        "--label-column", metavar="COLUMN", help="the column of labels; default: the one that cluster writes"
+    )
+    parser.add_argument(
+        "--truth-column",
+        metavar="COLUMN",
+        help="the column of true labels; default: the only one beside the id",
+    )
+    parser.add_argument(
+        "--id", metavar="COLUMN", help="match samples by this column of both files; default: row by row"
+    )
     add_format(parser)
     add_json(parser)
 

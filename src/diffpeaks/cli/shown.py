@@ -71,7 +71,7 @@ def _check_same_points(given: argparse.Namespace, model: DensityPeaks, X: Any) -
         raise ValueError(
             f"the points of {given.inputs} are not those of the model {given.model!r}, which has "
             f"{points.n_samples} samples of {points.space.points.shape[1]} features; give the files and "
-            "--columns that it was fitted on, or leave them away"
+            "--columns that it was fitted on, or leave them out"
         )
 
 

@@ -45,6 +45,11 @@ class Cut:
         weight: Any = self.flow_weight
         if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
             raise ValueError(f"flow_weight={weight!r} must be a finite number of at least 0")
+        if self.flow_weight and self.n_clusters is not None:
+            raise ValueError(
+                f"{self} counts flow, which is known between hills alone; n_clusters chooses among all "
+                "samples; use flow_weight=0, or n_clusters alone, as in recut(n_clusters=...)"
+            )
         for name, none in (("max_link", "inf"), ("min_prominence", "0.0")):
             if not isinstance(getattr(self, name), Real):
                 raise TypeError(f"{name}={getattr(self, name)!r} is no number; without the rule it is {none}")

@@ -211,17 +211,20 @@ class Isolation:
 
     def __str__(self) -> str:
         if self.is_given:
-            return f"samples far from all others are taken for {self.kind}, as the recipe says"
+            return f"the recipe takes samples far from all others for {self.kind}"
         if self.kind == "unknown":
-            return "distances do not tell which samples are far from all others"
+            return "the distances do not tell which samples are far from all others"
         if self.kind == "none":
             return "hardly any sample is far from all others"
         if self.are_strangers:
-            valley = f"a valley {self.peak_to_valley:.1f} times lower than either side"
-            return f"{self.far_share:.1%} of the samples are strangers: {valley} parts them from the others"
-        beyond = f"{self.beyond_share:.0%} of them are farther from all than random pairs are"
-        why = beyond if self.beyond_share else "no valley parts them from the others"
-        return f"{self.far_share:.1%} of the samples are far, and outliers: {why}"
+            return (
+                f"{self.far_share:.1%} of the samples are far from all others, and count as strangers: their "
+                "distances make a peak of their own"
+            )
+        why = "their distances make no peak of their own"
+        if self.beyond_share:
+            why = f"{self.beyond_share:.0%} of them are farther from all others than random pairs are"
+        return f"{self.far_share:.1%} of the samples are far from all others, and count as outliers: {why}"
 
 
 def isolation_of(

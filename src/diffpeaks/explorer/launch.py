@@ -147,6 +147,7 @@ def explore(
         raise TypeError(f"explore takes a fitted DensityPeaks, which has a cut to move, got {estimator!r}")
     check_is_fitted(estimator, "forest_")
     check_port(port)
+    saved = None if session is None else read_session(session)
     coordinates = map_coordinates(estimator, map)
     captions = Captions(len(coordinates)) if captions is None else captions
     if captions.n_samples != len(coordinates):
@@ -154,8 +155,8 @@ def explore(
             f"captions are of {captions.n_samples} samples, but the model has {len(coordinates)}"
         )
     explored = Session(estimator)
-    if session is not None:
-        replay(explored, captions, read_session(session))
+    if saved is not None:
+        replay(explored, captions, saved)
     scene = Scene.of(estimator, coordinates)
     if map_name is None:
         map_name = name_of_map(estimator, map)

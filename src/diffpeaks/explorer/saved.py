@@ -82,9 +82,18 @@ def _samples_of(edit: Edit) -> list[int]:
 def read_session(path: str | os.PathLike[str]) -> Any:
     """The values of a file that was saved."""
     try:
-        return json.loads(Path(path).read_bytes())
+        saved = json.loads(Path(path).read_bytes())
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)!r} is no session of diffpeaks: {error}") from error
+    _check_format(saved, repr(os.fspath(path)))
+    return saved
+
+
+def _check_format(saved: Any, what: str = "this") -> None:
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT or saved.get("version") != VERSION:
+        raise ValueError(
+            f"{what} is no session of diffpeaks of version {VERSION}; open a file that the explorer saved"
+        )
 
 
 def write_session(path: str | os.PathLike[str], saved: dict[str, Any]) -> None:
@@ -94,10 +103,7 @@ def write_session(path: str | os.PathLike[str], saved: dict[str, Any]) -> None:
 
 def replay(session: Session, captions: Captions, saved: Any) -> Any:
     """Bring a session to a saved state, and return the saved view; `session.notes` say what did not apply."""
-    if not isinstance(saved, dict) or saved.get("format") != FORMAT or saved.get("version") != VERSION:
-        raise ValueError(
-            f"this is no session of diffpeaks of version {VERSION}; open a file that was saved here"
-        )
+    _check_format(saved)
     try:
         _Replay(session, captions, saved).run()
     except (KeyError, AttributeError, TypeError) as error:

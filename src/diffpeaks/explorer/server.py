@@ -12,7 +12,7 @@ import re
 import secrets
 import sys
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from importlib.resources import files
 from inspect import Parameter, signature
 from typing import Any
@@ -24,6 +24,7 @@ TOKEN_HEADER = "X-Diffpeaks-Token"
 REVISION_HEADER = "X-Diffpeaks-Revision"
 MOST_BYTES = 4 * 2**20  # of a question
 MOST_PORT = 2**16 - 1
+_ADDRESS = "127.0.0.1"
 PAGE = files("diffpeaks.explorer") / "page"
 _TYPES = {
     "html": "text/html",
@@ -57,9 +58,15 @@ _ALWAYS = {
 
 
 def check_port(port: int) -> int:
-    """A port that a server may have; 0 stands for any that is free."""
+    """A port that a server can have now; 0 stands for any that is free."""
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= MOST_PORT:
         raise ValueError(f"port={port!r} must be an integer in 0 .. {MOST_PORT}; 0 takes one that is free")
+    try:
+        HTTPServer((_ADDRESS, port), BaseHTTPRequestHandler).server_close()
+    except OSError as error:
+        raise ValueError(
+            f"port={port} cannot be opened: {error.strerror}; give another, or 0 for one that is free"
+        ) from error
     return port
 
 
@@ -72,7 +79,7 @@ class Server(ThreadingHTTPServer):
         self.desk = desk
         self.token = secrets.token_urlsafe(24)
         self.has_ended = False
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__((_ADDRESS, port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Show an error on the terminal, unless it is that a page was closed before it had its answer."""

@@ -14,7 +14,7 @@ from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.states import POLICY
 from diffpeaks.explorer.views import Scene
 from diffpeaks.results.explanation import Explanation, Reason
-from diffpeaks.results.facts import counted, cut_sentence
+from diffpeaks.results.facts import counted, cut_sentence, singletons_told
 
 _REASONS = {
     Reason.PEAK: "it is the peak of its cluster",
@@ -36,6 +36,7 @@ def about_clustering(session: Session) -> dict[str, Any]:
     """The cut, what it did, and what can be done next."""
     state, now = session.state, session.now
     n_samples, n_clusters = len(now.labels), len(now.peaks)
+    clusters = counted(n_clusters, "cluster") + singletons_told(int(np.count_nonzero(now.sizes == 1)))
     return {
         "revision": session.revision,
         "cut": {name: finite(getattr(state.cut, name)) for name in RULES},
@@ -50,7 +51,7 @@ def about_clustering(session: Session) -> dict[str, Any]:
         "fit_is_automatic": session.model.cut_ == session.automatic,
         "can": session.can,
         "notes": session.notes,
-        "told": f"{counted(n_clusters, 'cluster')}, {_share(now.n_noise, n_samples)} noise",
+        "told": f"{clusters}, {_share(now.n_noise, n_samples)} noise",
         "cut_told": _cut_in_words(session),
     }
 

@@ -94,8 +94,8 @@ def _numbers(source: Source, name: str, values: Any) -> NDArray[Any]:
         values = values.cast(arrow.float64())
     if not (types.is_integer(values.type) or types.is_floating(values.type)):
         raise source.fault(
-            f"{source.row(0)}, column {name!r}: the column holds {values.type}, no numbers; name the columns "
-            "of numbers with --columns and that of ids with --id"
+            f"the column {name!r} holds values of type {values.type}, not numbers; name the columns of "
+            "numbers with --columns, and the column of ids with --id"
         )
     numbers = values.to_numpy()
     if types.is_integer(values.type):
@@ -137,5 +137,6 @@ def check_present(source: Source, name: str, values: Any) -> None:
     if values.null_count:
         row = int(np.flatnonzero(values.is_null().to_numpy())[0])
         raise source.fault(
-            f"{source.row(row)}, column {name!r}: the value is missing ({values.null_count} in all)"
+            f"{source.row(row)}, column {name!r}: the value is missing ({values.null_count} in all); leave "
+            "such rows out"
         )

@@ -17,7 +17,7 @@ def read(source: Source, wanted: Wanted) -> Samples:
 
 def column(source: Source, choice: Choice) -> NDArray[Any]:
     if choice.name is not None:
-        raise source.fault(f"an array has no column {choice.name!r}; leave the name away")
+        raise source.fault(f"an array has no column {choice.name!r}; leave the name out")
     return as_column(source, array(source), "the array")
 
 

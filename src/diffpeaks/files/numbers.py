@@ -50,9 +50,9 @@ def check_finite(source: Source, X: Any, columns: tuple[str, ...] | None, may_mi
     if found is None:
         return
     if np.isnan(X[found]):
-        problem = "missing; leave the row away or fill it in, or use --metric nan_euclidean"
+        problem = "missing; leave the row out or fill it in, or use --metric nan_euclidean"
     else:
-        problem = f"{X[found]}; leave the row away or give it a finite value"
+        problem = f"{X[found]}; leave the row out or give it a finite value"
     raise source.fault(f"{place_of(source, found, columns)}: the value is {problem}")
 
 

@@ -61,7 +61,9 @@ def _table(source: Source, delimiter: str, header: bool | None) -> Iterator[_Tab
         except csv.Error as error:
             raise source.fault(f"line {reader.line_num}: {error}") from error
         except UnicodeDecodeError as error:
-            raise source.fault(f"after line {reader.line_num}: this is no text in UTF-8 ({error})") from error
+            raise source.fault(
+                f"after line {reader.line_num}: the text is not in UTF-8 ({error}); save it in UTF-8"
+            ) from error
 
 
 class _Table:
@@ -121,8 +123,8 @@ class _Table:
         where = f"row {row} (line {self._reader.line_num}), column {self.names[place]!r}"
         if not _is_number(cell):
             raise self._source.fault(
-                f"{where}: {cell!r} is no number; repair it, or name the columns of numbers with --columns "
-                "and that of ids with --id"
+                f"{where}: {cell!r} is not a number; repair it, or name the columns of numbers with "
+                "--columns, and the column of ids with --id"
             )
         if _is_inexact_integer(cell):
             raise inexact_integer(self._source, where, cell.strip())

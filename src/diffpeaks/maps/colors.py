@@ -10,6 +10,7 @@ from scipy.spatial import KDTree
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.palette import HUES, N_COLORS, color_differences
+from diffpeaks._base.validation import check_integers
 
 _MOST_SAMPLES = 20_000  # by which the gaps between clusters are found
 _N_BESIDE = 12  # clusters around each that matter
@@ -49,14 +50,21 @@ def color_indices(coordinates: Any, labels: Any, fixed: NDArray[np.int64] | None
     >>> color_indices([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]], [0, 1, -1]).tolist()
     [0, 1]
     """
-    places, labels = np.asarray(coordinates), np.asarray(labels)
+    places, labels = np.asarray(coordinates), check_integers("labels", labels)
+    if places.shape != (len(labels), 2):
+        raise ValueError(f"coordinates have shape {places.shape}; they must have {(len(labels), 2)}")
+    if labels.min(initial=NOISE) < NOISE:
+        raise ValueError(f"labels hold {labels.min()}; number the clusters 0, 1, ..., and noise -1")
     sizes = np.bincount(labels - NOISE)[1:]
     chosen = np.arange(len(sizes)) % N_COLORS
     if fixed is None and np.count_nonzero(sizes) <= len(HUES):
         return chosen
     is_free = sizes > 0
     if fixed is not None:
-        is_free &= np.asarray(fixed) == NOISE
+        fixed = check_integers("fixed", fixed)
+        if fixed.shape != sizes.shape or np.any((fixed < NOISE) | (fixed >= N_COLORS)):
+            raise ValueError(f"fixed must be {len(sizes)} colours in 0 .. {N_COLORS - 1}, or -1, got {fixed}")
+        is_free &= fixed == NOISE
         chosen = np.where(is_free, chosen, fixed)
     free = np.flatnonzero(is_free)
     choosing = free[np.argsort(-sizes[free], kind="stable")][:_MOST_CHOOSING]

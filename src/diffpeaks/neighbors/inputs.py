@@ -115,20 +115,24 @@ def _graph_or_array(X: Any) -> Any:
     if isinstance(X, tuple):
         X = graph_from_tables(X)
     if not isinstance(X, NeighborGraph):
-        _check_no_lists(X)
+        _check_no_vectors(X)
         check_given(X)
     return X
 
 
-def _check_no_lists(X: Any) -> None:
-    """Refuse a table in which one column holds whole vectors, as that of embeddings does."""
-    for name in getattr(X, "columns", ()):
-        column = X[name]
-        first = column.iloc[0] if hasattr(column, "iloc") and len(column) else None
-        if isinstance(first, (list, tuple, np.ndarray)):
+def _check_no_vectors(X: Any) -> None:
+    """Refuse a table, or a column of one, whose cells hold whole vectors, as those of embeddings do."""
+    names = getattr(X, "column_names", getattr(X, "columns", ()))  # of Arrow; of pandas and polars
+    columns = {f"the column {name!r}": (f"X[{name!r}]", X[name]) for name in names}
+    if not columns and np.ndim(X) == 1:
+        columns = {"X": ("X", X)}
+    for told, (place, column) in columns.items():
+        cells = np.asarray(column[:1])
+        first = cells[0] if cells.ndim and len(cells) else None
+        if isinstance(first, (list, tuple, np.ndarray)) and not hasattr(column, "columns"):
             raise ValueError(
-                f"the column {name!r} holds {type(first).__name__}s, not numbers; give the vectors "
-                f"themselves: np.stack(X[{name!r}])"
+                f"{told} holds {type(first).__name__}s, not numbers; give the vectors themselves: "
+                f"np.stack(np.asarray({place}))"
             )
 
 

@@ -48,7 +48,7 @@ def checked_metric(metric: Any, params: dict[str, Any] | None, sparse: bool) -> 
 def _check_known(metric: str) -> None:
     from sklearn.neighbors import VALID_METRICS
 
-    known = {*VALID_METRICS["brute"], *_ALIASES} - {"precomputed"}
+    known = {*VALID_METRICS["brute"], *EUCLIDEAN_METRICS, *_ALIASES} - {"precomputed"}
     if metric not in known:
         raise ValueError(f"metric={metric!r} is unknown; use a callable or one of {sorted(known)}")
 

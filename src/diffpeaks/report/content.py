@@ -193,6 +193,7 @@ def key_figures(model: DensityPeaks, members: Members) -> dict[str, Any]:
     return {
         "n_samples": len(model.labels_),
         "n_clusters": len(sizes),
+        "n_singletons": int(np.count_nonzero(sizes == 1)),
         "n_noise": members.n_noise,
         "noise_share": members.n_noise / len(model.labels_),
         "largest": int(sizes.max(initial=0)),

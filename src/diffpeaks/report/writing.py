@@ -122,7 +122,7 @@ def check_report(n_clusters: int = N_CLUSTERS, n_members: int = N_MEMBERS) -> No
 
 
 def _facts(model: DensityPeaks, data: str | None, seconds: Mapping[str, float]) -> dict[str, str]:
-    """What the page says of the run; what is not known is left away."""
+    """What the page says of the run; what is not known is left out."""
     facts = facts_of(model)
     points = counted(len(model.labels_), "sample")
     if facts["metric"] != "precomputed":

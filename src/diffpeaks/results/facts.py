@@ -31,6 +31,7 @@ def facts_of(model: Any) -> dict[str, Any]:
             "flow_weight": cut.flow_weight,
         },
         "n_clusters": int(model.n_clusters_),
+        "n_singletons": int(np.count_nonzero(np.bincount(model.labels_ - NOISE)[1:] == 1)),
         "n_noise": int(np.count_nonzero(model.labels_ == NOISE)),
     }
 
@@ -59,7 +60,7 @@ def neighbors_told(facts: dict[str, Any]) -> str:
 def smoothing_told(facts: dict[str, Any]) -> str:
     found = facts["smoothing"]
     if found is None:
-        return "none, samples are where they were given"
+        return "none"
     moved = f"each sample moved {1 - found['kept']:.0%} of the way towards the mean of its neighbours"
     return f"{moved} (intrinsic dimension {found['dimension']:.3g})"
 
@@ -108,6 +109,16 @@ def cut_sentence(
         told = f"each hill with {bound} is a cluster"
     is_bound = max_link is not None and max_link != float("inf")
     return f"{told}; links of {max_link:.4g} or longer are dropped" if is_bound else told
+
+
+def singletons_told(n_singletons: int) -> str:
+    """How many of the clusters before have one sample; nothing where none has.
+
+    >>> from diffpeaks.results.facts import singletons_told
+    >>> "5,316 clusters" + singletons_told(5016)
+    '5,316 clusters (5,016 of one sample)'
+    """
+    return f" ({n_singletons:,} of one sample)" if n_singletons else ""
 
 
 def counted(number: int, thing: str) -> str:

@@ -24,7 +24,7 @@ from diffpeaks._base.array_file import (
     to_json,
     write_array_file,
 )
-from diffpeaks._base.validation import n_threads
+from diffpeaks._base.validation import check_integer, n_threads
 from diffpeaks.cuts import Cut
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.density import (
@@ -251,6 +251,9 @@ def _check_sizes(clustering: Clustering) -> None:
     _check_lengths({"totals": distinct.totals, "reach": distinct.reach}, n_distinct)
     if (distinct.reach is None) != (landscape.smoothing is None):
         raise ValueError("samples were moved, and their reach is missing, or the other way round")
+    if landscape.smoothing is not None:
+        n_neighbors = check_integer("n_neighbors", landscape.smoothing.n_neighbors, 2, n_distinct)
+        check_integer("n_filled", landscape.smoothing.n_filled, 0, n_neighbors - 1)
 
 
 def _check_absent(absent: Absent, n_present: int) -> None:
