@@ -43,6 +43,29 @@ class CellsWithinReach {
     BlockJoin<Coordinate, Coordinate, CellGoal> join_;
 };
 
+// Marks for each block the cells that its queries reach where their limits, scaled squares, are known: those that a
+// join would visit but for rounding.
+template <class Coordinate>
+void mark_reached(const Kernel& kernel, const Cells& cells, const QueryBlocks& blocks,
+                  const Coordinates<Coordinate>& coordinates, const Probing& probing, const double* limits,
+                  bool* reached, int n_threads) {
+    constexpr double margin = 1 + 1e-3;
+    parallel_chunks(blocks.n_blocks, n_threads, [&] {
+        return [&, reach = CellsWithinReach<Coordinate>(kernel, cells, probing, coordinates)](
+                   std::int64_t block) mutable {
+            std::vector<double> scores;
+            for (Offset at = blocks.starts[block]; at < blocks.starts[block + 1]; ++at) {
+                scores.push_back(margin * probing.reach * limits[blocks.query_row[at]]);
+            }
+            const auto n_queries = static_cast<Index>(scores.size());
+            reach.find(blocks, block, std::move(scores));
+            for (Index query = 0; query < n_queries; ++query) {
+                for (const auto& entry : reach.of(query)) reached[block * cells.n_cells + entry.second] = true;
+            }
+        };
+    });
+}
+
 // Queries that visit many cells which few others of their block visit. They wait until there are enough of them to
 // share what a visit loads.
 class DeferredQueries {

@@ -3,10 +3,11 @@
 usage: shards.py {faces,mixture} --samples N --features D [--engines serial processes ray dask]
                  [--workers W ...] [--memory SIZE] [--whole] [--same-graph] [--shards S] [--folder FOLDER]
 
-faces: unit vectors like embeddings of faces, one in ten a person seen once; metric cosine. mixture: 1,000
-Gaussians that overlap. A JSON line for each engine and number of workers: seconds, and the largest resident
-memory of each process. --whole: also `DensityPeaks` on as many threads, in a process of its own.
---same-graph: also the labels of `DensityPeaks` in memory on the very graphs of a run.
+faces: `make_faces`, unit vectors like embeddings of faces; metric cosine. mixture: 1,000 Gaussians that
+overlap.
+A JSON line for each engine and number of workers: seconds, and the largest resident memory of each process.
+--whole: also `DensityPeaks` on as many threads, in a process of its own. --same-graph: also the labels of
+`DensityPeaks` in memory on the very graphs of a run.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def make_shards(kind, n_samples, n_features, n_shards, folder):
     folder.mkdir(parents=True)
     sizes = np.diff(np.linspace(0, n_samples, n_shards + 1).astype(int))
     if kind == "faces":
-        X, _ = make_faces(n_samples, n_features=n_features, singleton_share=0.1, random_state=0)
+        X, _ = make_faces(n_samples, n_features=n_features, random_state=0)
         rows = np.split(X.astype(np.float32), np.cumsum(sizes)[:-1])
     else:
         centers = np.random.default_rng(0).normal(size=(1000, n_features)) * 2.0

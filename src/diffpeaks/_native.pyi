@@ -275,6 +275,14 @@ class PackedCells:
         distances: Real,
         n_threads: int,
     ) -> None: ...
+    def mark_reached(
+        self,
+        queries: _Queries,
+        probes: Probes,
+        limits: NDArray[np.float64],
+        reached: NDArray[np.bool_],
+        n_threads: int,
+    ) -> None: ...
     def nearest_listed(
         self,
         queries: QueriesFloat | QueriesDoubleAlong,

@@ -71,11 +71,11 @@ class StoredJoin:
 
     def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
         """The nearest points of those that the rule compares; missing ones are NO_POINT at infinity."""
-        reached = self._beside(queries, rule)
+        visited = self._beside(queries, rule)
         if rule.reach:
-            reached |= self._within_reach(queries, rule, self.limit(queries, rule))
+            visited |= self._reached(queries, rule)
         parts = []
-        for some, loaded in self._groups(queries, reached):
+        for some, loaded in self._groups(queries, visited):
             ruled = RuledJoin(loaded.join, self.n_neighbors)
             parts.append(loaded.named(ruled.found(queries.some(some), rule)))
         return _stacked(parts, self.n_neighbors)
@@ -113,23 +113,15 @@ class StoredJoin:
         np.put_along_axis(beside, cells_beside(self.cells, homes, rule.n_beside(n_cells), 1), True, axis=1)
         return beside
 
-    def _within_reach(
-        self, queries: PlacedQueries, rule: Rule, limit: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Which cells queries from each home reach, by a rule and how far their neighbours are at most."""
-        farther = np.float32(rule.spread_weight) * self.cells.spread
-        homes, home = np.unique(queries.cell_of, return_inverse=True)
-        reached = np.zeros((len(homes), len(farther)), bool)
-        for part in self._parts(len(home)):
-            score = self.cells.squared_distances(queries.rows[part]) + farther
-            bound = np.minimum(rule.reach * limit[part] * _MARGIN, 1e30).astype(np.float32)
-            inside = score <= bound[:, None]
-            many = np.flatnonzero(np.count_nonzero(inside, axis=1) > rule.n_reached)
-            if len(many):  # the best of them count
-                last = np.partition(score[many], rule.n_reached - 1, axis=1)[:, rule.n_reached - 1]
-                inside[many] &= score[many] <= (_MARGIN * np.maximum(last, 0) + 1e-6)[:, None]
-            of_part, first = np.unique(home[part], return_index=True)
-            reached[of_part] |= np.logical_or.reduceat(inside, first, axis=0)
+    def _reached(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.bool_]:
+        """Which cells queries from each home reach, once they know the points in the nearest cells."""
+        homes = np.unique(queries.cell_of)
+        reached = np.zeros((len(homes), len(self.cells.sizes)), bool)
+        nearest = Rule(self.n_neighbors, rule.n_probes)
+        for some, loaded in self._groups(queries, self._beside(queries, nearest)):
+            part, ruled = queries.some(some), RuledJoin(loaded.join, self.n_neighbors)
+            of_blocks, cells = ruled.reached(part, rule, ruled.limit(part, nearest))
+            np.logical_or.at(reached, np.searchsorted(homes, of_blocks), cells)
         return reached
 
     def _may_hold_nearer(self, queries: PlacedQueries, limit: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -212,6 +212,14 @@ class CellJoin:
         self.packed.nearest(asked, table, probes, SQUARES, *rows, self.n_threads)
         return rows
 
+    def reached(
+        self, queries: PlacedQueries, blocks: Blocks, probes: Probes, limits: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """For each block the cells that its queries reach, by how far their neighbours are at most."""
+        found = np.zeros((len(blocks.cells), len(self.cells.centroids)), bool)
+        self.packed.mark_reached(self._asked(queries, blocks), probes, limits, found, self.n_threads)
+        return found
+
     def within(self, queries: PlacedQueries, reach: NDArray[np.float64]) -> RaggedRows:
         """All points that are no farther than their own reach."""
         asked = self._asked(queries, even_blocks(queries.cell_of))

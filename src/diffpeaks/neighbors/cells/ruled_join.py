@@ -61,6 +61,14 @@ class RuledJoin:
         squares = self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
         return squares[:, -1].astype(np.float64) * self._join.coordinates.scale**2
 
+    def reached(
+        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """The cells of blocks of queries, and which cells each block visits beyond the nearest ones."""
+        blocks = cell_blocks(queries.cell_of)
+        found = self._join.reached(queries, blocks, self._probes(rule, blocks.cells), limits)
+        return blocks.cells, found
+
     def _probes(self, rule: Rule, cells: NDArray[np.int32]) -> Probes:
         join, partition = self._join, self._partition
         n_cells, weight = len(partition.centroids), np.float32(rule.spread_weight)
