@@ -38,6 +38,9 @@ def folder(tmp_path, monkeypatch):
     lists = pd.DataFrame({"id": ids, "embedding": list(X), "title": [f"about {name}" for name in ids]})
     lists.to_parquet("points.parquet")
     lists[:20].to_parquet("new.parquet")
+    (tmp_path / "embeddings").mkdir()
+    for number, rows in enumerate(np.array_split(X, 2)):
+        np.save(f"embeddings/part-{number}.npy", rows)
     general_position(1, 100, 4).astype(np.float32).tofile("points.bin")
     truth = pd.DataFrame({"id": ids, "species": ["a", "b"] * 60, "other": 0})
     truth[::-1].to_csv("truth.csv", index=False)
