@@ -124,7 +124,8 @@ def _check_no_vectors(X: Any) -> None:
     """Refuse a table, or a column of one, whose cells hold whole vectors, as those of embeddings do."""
     names = getattr(X, "column_names", getattr(X, "columns", ()))  # of Arrow; of pandas and polars
     columns = {f"the column {name!r}": (f"X[{name!r}]", X[name]) for name in names}
-    if not columns and np.ndim(X) == 1:
+    n_dims = X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim  # np.ndim may be taken over by X
+    if not columns and n_dims == 1:
         columns = {"X": ("X", X)}
     for told, (place, column) in columns.items():
         cells = np.asarray(column[:1])
