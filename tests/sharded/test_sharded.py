@@ -1,5 +1,6 @@
 """Clusters of points in shards are those of `DensityPeaks`, however the work is cut, and after any stop."""
 
+import errno
 import json
 from dataclasses import replace
 
@@ -183,6 +184,25 @@ def test_damaged_results_of_tasks_are_made_again(tmp_path):
     second = fitted(folder, work_folder=work)
     assert_array_equal(second.labels_, first.labels_)
     assert second.n_resumed_ == len(paths) - len(paths[::3])
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_space(tmp_path, monkeypatch):
+    folder = shards_in(tmp_path / "shards", DIGITS[:600], 2)
+    expected = fitted(folder).labels_
+    left = iter(range(14))
+
+    def sync(descriptor):
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", sync)
+        with pytest.raises(OSError, match=r"there is no space left for .*; nothing was written"):
+            ShardedDensityPeaks(executor="serial").fit(folder, out=tmp_path / "out")
+    assert not list((tmp_path / "out").rglob("*.tmp"))
+    model = ShardedDensityPeaks(executor="serial").fit(folder, out=tmp_path / "out")
+    assert model.n_resumed_ > 3
+    assert_array_equal(model.labels_, expected)
 
 
 def test_a_folder_keeps_to_one_run(tmp_path):
