@@ -81,11 +81,13 @@ def neighbor_graph(
         work in chunks, as small as needed; the others refuse a limit below what they take, which
         `plan` predicts. Balls are counted when they are found: for a moment they may take twice the
         size of the graph more. An index of another library cannot be limited. On a device these are bytes
-        of the device that comparisons may take, beside the points.
+        of the device, points included unless they are a tensor that lies there; points that take more are
+        sent in chunks.
     device : str or torch.device, optional
         Where neighbours are sought: "cuda", or another device of torch (`pip install diffpeaks[gpu]`). The
-        search there is exact, and its graph is that of an exact search on the host, to the last bit. None is
-        the device where X lies, if X is a tensor, and else the host, as is "cpu".
+        graph of an exact search there is that of the host, to the last bit; "auto" is exact up to
+        n_samples^2 n_features = 2^52. None is the device where X lies, if X is a tensor, and else the host,
+        as is "cpu".
     verbose : bool
         Say on standard error how far the work is: a line for each stage when it ends, and on a terminal
         also while it runs.

@@ -163,7 +163,7 @@ def searchable(
 
         if metric_params:
             metric, _ = checked_metric(metric, metric_params, sparse=sp.issparse(X))
-        return choice.points(DeviceSpace.of(X, metric, device))
+        return choice.points(DeviceSpace.of(X, metric, device, memory_limit))
     check_points(X, metric)
     return choice.points(space_of(X, metric, metric_params))
 

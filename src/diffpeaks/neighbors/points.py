@@ -28,6 +28,7 @@ CHOICES = ("auto", "exact", "approximate", *SEARCHES)
 # Multiplications of all pairs up to which "auto" stays exact: some seconds on two cores. It depends on
 # the data alone, so that the same data get the same graph on every machine.
 AFFORDABLE = 2.0**40
+AFFORDABLE_ON_GPU = 2.0**52  # likewise: some seconds on one H200
 # Seconds for a point with few features, on one thread (benchmarks/neighbors/choice.py): at least, and times
 # the number of points for exact cells, times its root for approximate ones; for a feature in brute force.
 _EXACT, _APPROXIMATE, _COMPARED = (6e-6, 3e-10), (8e-6, 2.6e-8), 1e-9
@@ -236,16 +237,16 @@ class Choice:
         return search
 
     def _on_device(self, space: Any) -> PointSet:
-        """Exact, whatever share of the neighbours is asked for."""
+        """Searched there, too."""
         if self.asked in SEARCHES:
             raise ValueError(
                 f"search={self.asked!r} runs on the host, not on device={self.device!r}; use search='auto', "
                 "or device=None"
             )
-        from diffpeaks.neighbors.gpu.points import DevicePointSet  # which needs torch
-        from diffpeaks.neighbors.gpu.search import GpuSearch
+        from diffpeaks.neighbors.gpu.points import DevicePointSet, device_search  # which need torch
 
-        search: Any = GpuSearch(space, self.n_threads, self.memory_limit)
+        recall = None if self._stays_exact(space, AFFORDABLE_ON_GPU) else self._approximate.recall
+        search = device_search(space, str(self.device), self.n_threads, self.memory_limit, recall)
         return DevicePointSet(space, search, self)
 
     def may_be_tree(self, space: Space) -> bool:
@@ -267,9 +268,9 @@ class Choice:
     def _approximate(self) -> ApproximateSearch:
         return self.asked if isinstance(self.asked, ApproximateSearch) else ApproximateSearch()
 
-    def _stays_exact(self, space: Space) -> bool:
+    def _stays_exact(self, space: Space, affordable: float = AFFORDABLE) -> bool:
         n_samples, n_features = space.points.shape
-        is_affordable = float(n_samples) ** 2 * n_features <= AFFORDABLE
+        is_affordable = float(n_samples) ** 2 * n_features <= affordable
         return self.asked == "exact" or (self.asked == "auto" and is_affordable)
 
     def _seconds_without_tree(self, space: Space) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from diffpeaks._base.validation import n_threads
-from diffpeaks.neighbors.cells.approximate import ApproximateCellSearch, ApproximateSearch
+from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
@@ -19,7 +19,6 @@ def values_of_points(points: PointSet) -> dict[str, Any]:
     """What `points_of_values` takes."""
     space: Any = points.space
     search: Any = points.search
-    approximate = isinstance(search, ApproximateCellSearch)
     name = search.name if search.name in CHOICES else "exact"  # one on a device, which may not be there later
     return {
         "points": on_host(space.points).astype(
@@ -27,7 +26,7 @@ def values_of_points(points: PointSet) -> dict[str, Any]:
         ),  # also where a metric sees truth values
         "metric": space.metric,
         "params": getattr(space, "params", {}),
-        "search": ApproximateSearch(search.target) if approximate else name,
+        "search": ApproximateSearch(search.target) if hasattr(search, "target") else name,
         "n_jobs": points.n_jobs,
     }
 

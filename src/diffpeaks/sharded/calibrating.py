@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from diffpeaks._base.array_file import Arrays
 from diffpeaks._base.constants import NO_POINT
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin, Truth
+from diffpeaks.neighbors.cells.calibration import CalibratedJoin, Sampled
 from diffpeaks.neighbors.cells.join import PlacedQueries, one_cell
 from diffpeaks.neighbors.cells.rules import Rule
+from diffpeaks.neighbors.cells.truth import SAMPLE, Truth
 from diffpeaks.sharded.blocks import Bounds, all_bounds
 from diffpeaks.sharded.cells import PointsInCells
 from diffpeaks.sharded.search import StoredJoin, merged
@@ -33,8 +34,8 @@ def calibrated(
     queries = join.queries(which)
     neighbors = join.nearest_of_all(queries).indices.reshape(-1, n_neighbors)[:, 1:]
     nobody = np.zeros(len(which), np.int64)
-    truth = Truth(which, queries, neighbors, np.ones_like(neighbors, np.int64), nobody)
-    return CalibratedJoin(join, truth, recall, earlier)
+    truth = Truth(which, neighbors, np.ones_like(neighbors, np.int64), nobody)
+    return CalibratedJoin(join, Sampled(queries, truth), recall, earlier)
 
 
 class JoinByTasks(StoredJoin):

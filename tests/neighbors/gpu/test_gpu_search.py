@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from clouds import clouds_and_k, radii, rows_of
+from device_sets import SETS, assert_same_graph, clumps, points_of
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
@@ -23,47 +24,11 @@ from diffpeaks.neighbors.inputs import space_of
 from diffpeaks.recipes import DEFAULT
 
 
-@pytest.fixture(autouse=True)
-def a_processor_for_a_card(monkeypatch):
-    monkeypatch.setattr(space_module, "opened", lambda name: torch.device("cpu"))
-
-
-def clumps(n_samples, n_features, seed=0):
-    random = np.random.default_rng(seed)
-    centers = 3 * random.normal(size=(8, n_features))
-    return centers[random.integers(0, 8, n_samples)] + random.normal(size=(n_samples, n_features))
-
-
-SETS = {
-    "many features": lambda: clumps(1500, 40),
-    "whole lanes": lambda: clumps(1200, 64),
-    "few features": lambda: clumps(1500, 3),
-    "one feature": lambda: clumps(1200, 1),
-    "ties": lambda: clumps(900, 12).round(0),
-    "ties in the plane": lambda: clumps(900, 2).round(0),
-    "duplicates": lambda: np.tile(clumps(100, 20), (12, 1)),
-    "all the same": lambda: np.ones((60, 20)),
-    "far from the origin": lambda: clumps(800, 20) + 1e5,
-    "small": lambda: 1e-9 * clumps(800, 20),
-    "one far out": lambda: np.vstack([clumps(1100, 20), np.full((1, 20), 1e7)]),
-    "sorted": lambda: np.sort(clumps(1500, 20), axis=0),
-}
-
-
-def assert_same_graph(graph, expected):
-    np.testing.assert_array_equal(graph.indptr, expected.indptr)
-    np.testing.assert_array_equal(graph.indices, expected.indices)
-    np.testing.assert_array_equal(graph.distances, expected.distances)
-    assert graph.distances.dtype == expected.distances.dtype
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
 @pytest.mark.parametrize("name", SETS)
 def test_the_graph_is_that_of_an_exact_search(name, metric, dtype):
-    X = SETS[name]().astype(dtype)
-    if metric == "cosine":
-        X[~X.any(axis=1)] = 1
+    X = points_of(name, metric, dtype)
     on_host = neighbor_graph(X, 12, metric=metric, search="exact")
     graph = neighbor_graph(X, 12, metric=metric, device="cuda")
     assert_same_graph(graph, on_host)
@@ -162,7 +127,9 @@ def test_new_samples_are_searched_likewise():
 def test_a_small_workspace_changes_nothing():
     X = clumps(2000, 20)
     expected = neighbor_graph(X, 12, search="exact")
-    assert_same_graph(neighbor_graph(X, 12, device="cuda", memory_limit=1 << 20), expected)
+    graph = neighbor_graph(X, 12, device="cuda", memory_limit=1 << 21)
+    assert_same_graph(graph, expected)
+    assert graph.search == "gpu: cpu"  # all points lie there
 
 
 @pytest.mark.parametrize(
@@ -227,8 +194,10 @@ def test_a_tensor_without_dense_values_is_refused(X):
 
 
 def test_a_limit_that_cannot_be_kept_is_refused():
-    with refuses("memory_limit=1000 is below the|bytes that comparing one sample takes|give at least that"):
+    with refuses("memory_limit=1000 leaves 1000 bytes of|that chunks of 256 points take|give at least that"):
         neighbor_graph(clumps(900, 20), 5, device="cuda", memory_limit=1000)
+    with refuses("memory_limit leaves|bytes that one sample takes; raise it by"):
+        neighbor_graph(clumps(900, 20), 400, device="cuda", memory_limit=880_000)
 
 
 @pytest.mark.parametrize("ball", [{"n_neighbors": 5}, {"radius": 1.0}])

@@ -15,7 +15,7 @@ import torch
 
 torch.cuda.get_device_properties = lambda device: SimpleNamespace(multi_processor_count=3, major=8)
 from diffpeaks.neighbors.contract import Measure
-from diffpeaks.neighbors.gpu import ladder
+from diffpeaks.neighbors.gpu import ladder, visits
 from diffpeaks.neighbors.gpu.devices import FEW_FEATURES
 from diffpeaks.neighbors.gpu.distances import squared_distances
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
@@ -37,7 +37,7 @@ def check(n_features, dtype, unit):
         assert (points._table("halves").common_bias is not None) == unit
     queries = torch.from_numpy(X[::328].astype(dtype))
     listed, squares, beyond = points._marking().proposed(Queries(queries), N_NEAREST, None)
-    exact = squared_distances(queries, points._points, torch.arange(N_POINTS).expand(25, -1))
+    exact = squared_distances(queries, points.points, torch.arange(N_POINTS).expand(25, -1))
     exact = torch.cat([exact, torch.full((25, 1), torch.inf)], dim=1)  # of none
     assert (listed.diff(dim=1) > 0)[listed[:, 1:] < N_POINTS].all()
     assert (squares == exact.gather(1, listed.long())).all()
@@ -56,7 +56,7 @@ def check_beginning():  # a sample of the queries tells that marks are enough
     X = torch.from_numpy(np.random.default_rng(0).normal(size=(N_POINTS, 3)))
     points = DevicePoints(X, Measure(2.0), torch.device("cpu"))
     points._tables_for = lambda n_nearest: ["marks", "differences"]
-    assert points._ladder(points._points, N_NEAREST)[0].table == "marks"
+    assert points._ladder(points.points, N_NEAREST)[0].table == "marks"
 
 
 def check_pairs(n_features, unit):  # each pair is compared once, and marks either of them
@@ -66,17 +66,41 @@ def check_pairs(n_features, unit):  # each pair is compared once, and marks eith
     points = DevicePoints(torch.from_numpy(X), Measure(2.0), torch.device("cpu"))
     marking = points._marking()
     # what a sample would tell, of which there is none among so few points
-    marking._reached_by = lambda asked, n: marking._table.columns.values(asked).topk(8).values[:, -1].float()
+    columns = marking._table.columns
+    marking._reached_by = lambda asked, n: columns.values(asked.rows).topk(8).values[:, -1].float()
     n_done = []
     listed = marking.listed(N_NEAREST, 1 << 30, n_done.append)
     assert sum(n_done) == len(X) and len(n_done) == 2
     some = torch.arange(0, len(X), 33)
-    expected = marking.proposed(Queries(points._points[some], some), N_NEAREST, None)
-    found = marking.proposed(Queries(points._points[some], some, listed.of(some)), N_NEAREST, None)
+    expected = marking.proposed(Queries(points.points[some], some), N_NEAREST, None)
+    found = marking.proposed(Queries(points.points[some], some, listed.of(some)), N_NEAREST, None)
     assert all((ours == theirs).all() for ours, theirs in zip(found, expected))
     assert marking.listed(N_NEAREST, 1 << 10, n_done.append) is None
 
 
+def check_visits(n_features, unit):  # members of cells, compared with those who visit
+    X = np.random.default_rng(0).normal(size=(700, n_features)).astype(np.float32)
+    if unit:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    points = DevicePoints(torch.from_numpy(X), Measure(2.0), torch.device("cpu"))
+    cell_visits = visits.CellVisits(points)
+    columns, cells = points.compared_columns(), cell_visits.cells
+    assert columns.rows.dtype == torch.half
+    which = torch.arange(3, 700, 9)
+    visited = torch.stack([torch.randperm(len(cells.counts))[:3] for _ in which])
+    visited[:70, 0] = 1  # more than a program takes at once
+    found = cell_visits._joined(which, visited)
+    products = columns.rows[which].float() @ columns.rows.float().T + columns.bias.float()
+    expected = products.gather(1, cells.members[visited].view(len(which), -1)).view(found.shape)
+    expected[~cells.is_member[visited]] = -torch.inf
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-5)
+    rule = visits.VisitRule(len(cells.counts), 1.0)
+    nearest, exact = cell_visits.all_found(N_NEAREST, rule, lambda n: None), points.found(None, N_NEAREST)
+    assert (nearest.indices == exact.indices).all() and (nearest.distances == exact.distances).all()
+
+
+check_visits(20, False)
+check_visits(70, True)
 check_beginning()
 check_pairs(20, False)
 check_pairs(70, True)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.cells.calibration import SAMPLE, CalibratedJoin, Truth
+from diffpeaks.neighbors.cells.calibration import CalibratedJoin, Sampled
 from diffpeaks.neighbors.cells.join import NO_CELL, CellJoin
 from diffpeaks.neighbors.cells.projection import Workload
 from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import Rule
 from diffpeaks.neighbors.cells.search import CellSearch
+from diffpeaks.neighbors.cells.truth import SAMPLE
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.progress import loop_stage, stage
 
@@ -116,14 +117,14 @@ class ApproximateCellSearch(CellSearch):
         """In the coordinates that the search has, or in more of them where these tell too little."""
         join, earlier = self._cells(n_nearest), self._earlier_rules.get(n_nearest)
         with stage("calibration"):
-            truth = Truth.of(join, self._duplicates.counts_at_first, n_nearest)
-            calibrated = CalibratedJoin(RuledJoin(join, n_nearest), truth, self.target, earlier)
+            sample = Sampled.of(join, self._duplicates.counts_at_first, n_nearest)
+            calibrated = CalibratedJoin(RuledJoin(join, n_nearest), sample, self.target, earlier)
         while calibrated.wants_more_coordinates():
             workload = Workload(_COMPARED, n_nearest, True, 2 * join.coordinates.n_features)
             self._join = join = calibrated = None  # type: ignore[assignment]  # memory is planned for one
             self._join = join = self._in_small_cells(workload)
             with stage("calibration"):
-                placed = truth.placed_in(join)
+                placed = sample.placed_in(join)
                 calibrated = CalibratedJoin(RuledJoin(join, n_nearest), placed, self.target, earlier)
         return calibrated
 

@@ -11,67 +11,39 @@ from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.cells.costs import LISTED, PROJECTION, visit_cost
 from diffpeaks.neighbors.cells.join import CellJoin, PlacedQueries
 from diffpeaks.neighbors.cells.rules import CellDistances, CellFacts, Rule, share_bound
+from diffpeaks.neighbors.cells.truth import MARGIN, RELAXED, Truth, drawn_points
 
-SAMPLE = 512  # queries: a rule is fitted to one half of them and measured on the other
 _FIRST_PROBES: tuple[int, ...] = (4, 8)
 _SPREAD_WEIGHTS: tuple[float, ...] = (0.5, 0.75)
-_MARGIN = 0.2  # of what may be missed: kept back for the error of the sample
 _NOT_LISTED = 0.3  # of what may be missed: lost because coordinates mislead, the rest in cells not visited
 _LISTED = (3, 8)  # for each neighbour: lengths of a shortlist that are tried
 _WORTH_REFINING = 0.6  # of the cost: more coordinates are tried where they may bring it down to that
-_UNSEEN = 3.0  # neighbours missed where none is seen to be: at most, with 95% confidence
-_RELAXED = (0.0, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)  # shares by which a rule that finds too little grows
 
 
-class Truth(NamedTuple):
-    """Some of the points as queries, with their exact neighbours.
+class Sampled(NamedTuple):
+    """Some of the points as queries of a join, with their exact neighbours."""
 
-    Neighbours are locations, and a location stands for all points there.
-    """
-
-    which: NDArray[np.int64]  # of the points
     queries: PlacedQueries
-    neighbors: NDArray[np.int32]  # without the location of the query itself
-    n_points: NDArray[np.int64]  # that each neighbour adds to the row of the query
-    n_beside: NDArray[np.int64]  # other points where the query is, which are always found
+    truth: Truth
 
     @classmethod
-    def of(cls, join: CellJoin, counts: NDArray[np.int64], n_neighbors: int) -> Truth:
-        """Another draw than that which cells and directions were fitted to: those points are found better."""
-        chosen = np.random.RandomState(1).choice(counts.sum(), SAMPLE, replace=False)
-        which = np.searchsorted(np.cumsum(counts), np.sort(chosen), side="right")
+    def of(cls, join: CellJoin, counts: NDArray[np.int64], n_neighbors: int) -> Sampled:
+        """Of points, of which so many lie where each lies."""
+        which = drawn_points(counts)
         queries = join.queries(join.space.points).some(which)
         rows = join.nearest(queries, n_neighbors).indices.reshape(len(which), n_neighbors)
-        held = np.minimum(np.cumsum(counts[rows], axis=1), n_neighbors)
-        return cls(which, queries, rows[:, 1:], np.diff(held, axis=1), held[:, 0] - 1)
+        return cls(queries, Truth.of(which, rows, counts))
 
-    def placed_in(self, join: CellJoin) -> Truth:
+    def placed_in(self, join: CellJoin) -> Sampled:
         """The same in another join of the same points."""
-        return self._replace(queries=join.queries(join.space.points).some(self.which))
+        return self._replace(queries=join.queries(join.space.points).some(self.truth.which))
 
-    def halves(self) -> tuple[Truth, Truth]:
+    def halves(self) -> tuple[Sampled, Sampled]:
         """Every other query, and those between them."""
-        return self._every_second(0), self._every_second(1)
-
-    def _every_second(self, first: int) -> Truth:
-        kept = np.arange(first, len(self.which), 2)
-        which, queries, neighbors = self.which[kept], self.queries.some(kept), self.neighbors[kept]
-        return Truth(which, queries, neighbors, self.n_points[kept], self.n_beside[kept])
-
-    def recall(self, rows: RaggedRows) -> NDArray[np.float64]:
-        """The share of each query's neighbours that the rows hold, the query itself not counted."""
-        found = rows.indices.reshape(len(self.which), -1)
-        n_found = np.sum(self.n_points, axis=1, where=self.places(found) < found.shape[1])
-        return (n_found + self.n_beside) / (np.sum(self.n_points, axis=1) + self.n_beside)
-
-    def places(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Where each neighbour stands in the row of its query, or behind its end."""
-        n_rows, length = rows.shape
-        first = np.arange(n_rows)[:, None] << 32
-        entries, wanted = (rows + first).ravel(), self.neighbors + first
-        order = np.argsort(entries)
-        at = order[np.minimum(np.searchsorted(entries, wanted, sorter=order), len(order) - 1)]
-        return np.where(entries[at] == wanted, at % length, length)
+        places = np.arange(len(self.truth.which))
+        parts = zip((places[::2], places[1::2]), self.truth.halves(), strict=True)
+        fitted, unseen = (Sampled(self.queries.some(part), truth) for part, truth in parts)
+        return fitted, unseen
 
 
 class Ruled(Protocol):
@@ -93,27 +65,25 @@ class Ruled(Protocol):
 class CalibratedJoin:
     """A join that compares only as many points as a recall needs."""
 
-    def __init__(self, ruled: Ruled, truth: Truth, recall: float, earlier: Rule | None = None) -> None:
+    def __init__(self, ruled: Ruled, sample: Sampled, recall: float, earlier: Rule | None = None) -> None:
         """An `earlier` rule is that of the points before they were moved: only its kind is tried."""
         self._ruled, self._n_neighbors = ruled, ruled.n_neighbors
-        fitted, unseen = truth.halves()
-        self.rule = rule = self._cheapest_rule(fitted, recall + _MARGIN * (1 - recall), earlier)
+        fitted, unseen = sample.halves()
+        self.rule = rule = self._cheapest_rule(fitted, recall + MARGIN * (1 - recall), earlier)
         self.recall, self.recall_error, self.reached = 0.0, 1.0, False
         if rule.n_probes == len(ruled.cells.sizes):
             return  # visiting all cells saves nothing, and not even that may be enough
-        for share in _RELAXED:
+        for share in RELAXED:
             self.rule = rule.relaxed(share)
             self._measure(unseen)
             self.reached = self.recall - self.recall_error >= recall
             if self.reached:
                 break
 
-    def _measure(self, unseen: Truth) -> None:
+    def _measure(self, unseen: Sampled) -> None:
         """What the rule finds for queries that it was not fitted to."""
-        shares = unseen.recall(self.found(unseen.queries))
-        self.recall = float(np.mean(shares))
-        spread = 1.96 * np.std(shares) / np.sqrt(len(shares))
-        self.recall_error = float(max(spread, _UNSEEN / (len(shares) * (self._n_neighbors - 1))))
+        found = self.found(unseen.queries).indices.reshape(len(unseen.truth.which), -1)
+        self.recall, self.recall_error = unseen.truth.estimate(found)
 
     def found(self, queries: PlacedQueries) -> RaggedRows:
         """The nearest points of those that the rule compares."""
@@ -141,11 +111,11 @@ class CalibratedJoin:
         at_best = visiting + self._n_neighbors * n_features * LISTED + projecting
         return not self.reached or at_best < _WORTH_REFINING * self.rule.cost
 
-    def _cheapest_rule(self, truth: Truth, recall: float, earlier: Rule | None) -> Rule:
-        places, n_listed = self._shortlist(truth, 1 - _NOT_LISTED * (1 - recall))
-        homes, n_features = self._ruled.homes_of(truth.neighbors), self._ruled.n_listed_features
+    def _cheapest_rule(self, sample: Sampled, recall: float, earlier: Rule | None) -> Rule:
+        places, n_listed = self._shortlist(sample, 1 - _NOT_LISTED * (1 - recall))
+        homes, n_features = self._ruled.homes_of(sample.truth.neighbors), self._ruled.n_listed_features
         cells = CellDistances(
-            self._ruled.cells, truth.queries.table, homes, places < n_listed, n_listed, n_features
+            self._ruled.cells, sample.queries.table, homes, places < n_listed, n_listed, n_features
         )
         rules = [cells.nearest_cells(recall)]
         probes, weights = _FIRST_PROBES, _SPREAD_WEIGHTS
@@ -153,18 +123,18 @@ class CalibratedJoin:
             probes = (earlier.n_probes,) if earlier.n_reached else ()
             weights = (earlier.spread_weight,)
         for n_probes in probes if cells.is_worth_reaching(rules[0]) else ():
-            limit = self._ruled.limit(truth.queries, Rule(n_listed, n_probes))
+            limit = self._ruled.limit(sample.queries, Rule(n_listed, n_probes))
             for weight in weights:
                 rules.extend(cells.cells_within(recall, n_probes, weight, limit))
         return min(rules, key=lambda rule: rule.cost)
 
-    def _shortlist(self, truth: Truth, share: float) -> tuple[NDArray[np.int64], int]:
+    def _shortlist(self, sample: Sampled, share: float) -> tuple[NDArray[np.int64], int]:
         """Places of true neighbours in the order of coordinates, and how many hold that share of them."""
         if not self._ruled.n_listed_features:
-            return np.zeros_like(truth.neighbors, np.int64), self._n_neighbors
+            return np.zeros_like(sample.truth.neighbors, np.int64), self._n_neighbors
         for length in _LISTED:
             most = min(length * self._n_neighbors, self._ruled.n_points)
-            places = truth.places(self._ruled.listed(truth.queries, most))
+            places = sample.truth.places(self._ruled.listed(sample.queries, most))
             n_listed = int(share_bound(places, share)) + 1
             if n_listed <= most:
                 break

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HOST = "cpu"
 WORKSPACE = 1 << 31  # bytes that comparing takes, at most
+PAIR_BYTES = 16 * 8 * 4  # lanes of a pair in double, and what they are made of
 FEW_FEATURES = 8  # up to there differences are cheap, and products lose small ones
 
 
@@ -138,7 +139,22 @@ def runs_kernels(device: torch.device) -> bool:
 def device_bytes(n_samples: int, n_features: int, n_neighbors: int, itemsize: int) -> int:
     """What an exact search takes of a device, points and lists included, at most."""
     points, lists = n_samples * n_features * itemsize, n_samples * n_neighbors * (4 + itemsize)
-    # in half floats and, for the few rows that need them, in floats; few features in double
-    compared = n_samples * (8 * n_features if n_features <= FEW_FEATURES else 6 * (n_features + 8))
     # comparing, and lists of candidates for all points
-    return points + lists + compared + 64 * n_samples + WORKSPACE + max(WORKSPACE, 2 * points)
+    compared = n_samples * bytes_of_tables(n_features)
+    return points + lists + compared + WORKSPACE + max(WORKSPACE, 2 * points)
+
+
+def bytes_of_tables(n_features: int) -> int:
+    """What tables in which queries are compared with points take of a device, for a point."""
+    # in half floats and, for the few rows that need them, in floats; few features in double
+    return 64 + (8 * n_features if n_features <= FEW_FEATURES else 6 * (n_features + 8))
+
+
+def fewest_bytes(n_samples: int, n_features: int, itemsize: int) -> int:
+    """What a search takes of a device at the least while all points lie there: one query is compared."""
+    return n_samples * (n_features * itemsize + bytes_of_tables(n_features) + PAIR_BYTES)
+
+
+def has_room(device: torch.device, n_bytes: int, memory_limit: int | None) -> bool:
+    """Whether so many bytes are within the limit or, without one, leave a quarter of the device for lists."""
+    return n_bytes <= (free_bytes(device) * 3 // 4 if memory_limit is None else memory_limit)

@@ -10,9 +10,25 @@ import torch
 from numpy.typing import NDArray
 
 from diffpeaks.neighbors.contract import Measure
-from diffpeaks.neighbors.gpu.devices import FEW_FEATURES, WORKSPACE, free_bytes, has_triton, on_device
+from diffpeaks.neighbors.gpu.devices import (
+    FEW_FEATURES,
+    PAIR_BYTES,
+    WORKSPACE,
+    free_bytes,
+    has_triton,
+    on_device,
+    runs_kernels,
+)
 from diffpeaks.neighbors.gpu.distances import measured, squared_distances
-from diffpeaks.neighbors.gpu.table import Compared, DifferenceTable, Listed, ProductTable, Proposed, Queries
+from diffpeaks.neighbors.gpu.table import (
+    Columns,
+    Compared,
+    DifferenceTable,
+    Listed,
+    ProductTable,
+    Proposed,
+    Queries,
+)
 from diffpeaks.progress import stage
 
 if TYPE_CHECKING:
@@ -20,10 +36,9 @@ if TYPE_CHECKING:
 
 _GROUP = 64  # columns of which the best is looked at first
 _COLUMNS = 8 * _GROUP  # tables are as wide as a multiple of that: products are slow otherwise
-_SPARE = 32  # points that are proposed beyond those that are asked for
+SPARE = 32  # points that are proposed beyond those that are asked for
 _SAMPLE = 256  # queries that tell with which rung to begin
 _MOST_UNCERTAIN = 0.1  # of them: beyond, the next rung is the better beginning
-_PAIR_BYTES = 16 * 8 * 4  # lanes of a pair in double, and what they are made of
 
 
 class Rung(NamedTuple):
@@ -58,19 +73,14 @@ class DevicePoints:
         workspace: int | None = None,
     ) -> None:
         self._device, self._measure = device, measure
-        self._points = points.to(device).contiguous()
+        self.points = points.to(device).contiguous()
         self._tables: dict[str, ProductTable | DifferenceTable] = {}
         self._marks: Marks | None = None
         self._limit, self._workspace = workspace, workspace or min(WORKSPACE, free_bytes(device) // 4)
 
-    def nearest(self, queries: torch.Tensor | None, n_nearest: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """The first `n_nearest` points of each query by (distance, index); without queries, of each point."""
-        found = self.found(queries, n_nearest)
-        return found.indices.cpu().numpy(), found.distances.cpu().numpy()
-
     def found(self, queries: torch.Tensor | None, n_nearest: int) -> Found:
-        """The same, on the device."""
-        asked = self._points if queries is None else queries
+        """The first `n_nearest` points of each query by (distance, index); without queries, of each point."""
+        asked = self.points if queries is None else queries
         with stage("neighbours", len(asked)) as done:
             return self._climbed(self._ladder(asked, n_nearest), asked, n_nearest, done)
 
@@ -78,7 +88,7 @@ class DevicePoints:
         self, rungs: list[Rung], asked: torch.Tensor, n_nearest: int, done: Callable[[int], Any]
     ) -> Found:
         """What the rungs find, each for the queries about which those before it are not certain."""
-        found, own = self._nothing(len(asked), n_nearest), asked is self._points
+        found, own = self.nothing(len(asked), n_nearest), asked is self.points
         for rung in rungs:
             is_first = rung is rungs[0]
             tell = done if is_first else _nobody  # the others have little to do
@@ -95,7 +105,7 @@ class DevicePoints:
         """What is marked for all points, each pair compared once; None where the lists would be too large."""
         if self._limit is not None:
             return None
-        most_bytes = min(max(WORKSPACE, 2 * self._points.nbytes), free_bytes(self._device) // 4)
+        most_bytes = min(max(WORKSPACE, 2 * self.points.nbytes), free_bytes(self._device) // 4)
         return self._marking().listed(n_nearest, most_bytes, done)
 
     def _uncertain(self, found: Found, rung: Rung) -> Iterator[slice | torch.Tensor]:
@@ -107,9 +117,10 @@ class DevicePoints:
         else:
             yield from (slice(first, first + step) for first in range(0, len(left), step))
 
-    def _nothing(self, n_queries: int, n_nearest: int) -> Found:
+    def nothing(self, n_queries: int, n_nearest: int) -> Found:
+        """Of so many queries nothing is known."""
         indices = torch.zeros((n_queries, n_nearest), dtype=torch.int32, device=self._device)
-        distances = torch.zeros(indices.shape, dtype=self._points.dtype, device=self._device)
+        distances = torch.zeros(indices.shape, dtype=self.points.dtype, device=self._device)
         farthest = torch.full((n_queries,), torch.inf, dtype=torch.float64, device=self._device)
         return Found(
             indices, distances, farthest, torch.zeros(n_queries, dtype=torch.bool, device=self._device)
@@ -120,14 +131,14 @@ class DevicePoints:
 
         Each block is the number of points for each query, the points, and their distances.
         """
-        table = "differences" if self._points.shape[1] <= FEW_FEATURES else "floats"
+        table = "differences" if self.points.shape[1] <= FEW_FEATURES else "floats"
         reach = torch.zeros(self._n_columns, dtype=torch.float64, device=self._device)
         reach[: len(squares)] = on_device(squares, self._device)
         for asked in queries.split(self._n_queries(Rung(table), 0)) if len(queries) else ():
-            near = self._table(table).compared(asked).may_be_within(reach)[:, : len(self._points)]
+            near = self._table(table).compared(asked).may_be_within(reach)[:, : len(self.points)]
             owners, which = near.nonzero(as_tuple=True)
-            sums = squared_distances(asked[owners], self._points, which[:, None])[:, 0]
-            distances = measured(sums, self._measure, self._points.dtype)
+            sums = squared_distances(asked[owners], self.points, which[:, None])[:, 0]
+            distances = measured(sums, self._measure, self.points.dtype)
             yield near.sum(dim=1).cpu().numpy(), which.int().cpu().numpy(), distances.cpu().numpy()
 
     def _ladder(self, asked: torch.Tensor, n_nearest: int) -> list[Rung]:
@@ -143,7 +154,7 @@ class DevicePoints:
 
     def _tables_for(self, n_nearest: int) -> list[str]:
         """The cheapest first."""
-        few = self._points.shape[1] <= FEW_FEATURES
+        few = self.points.shape[1] <= FEW_FEATURES
         if self._device.type == "cpu":
             return ["differences" if few else "floats"]  # a processor has no fast products of halves
         own = has_triton() and self._marking().suits(n_nearest)
@@ -153,8 +164,12 @@ class DevicePoints:
 
     def _found(self, rung: Rung, asked: Queries, n_nearest: int, farthest: torch.Tensor | None) -> Found:
         """The nearest of what a rung proposes, where the last one is no farther than `farthest`, if given."""
-        points, squares, beyond = self._proposed(rung, asked, n_nearest, farthest)
-        distances, order = measured(squares, self._measure, self._points.dtype).sort(dim=1, stable=True)
+        return self.nearest_of(self._proposed(rung, asked, n_nearest, farthest), n_nearest)
+
+    def nearest_of(self, proposed: Proposed, n_nearest: int) -> Found:
+        """The first of what is proposed, by (distance, index)."""
+        points, squares, beyond = proposed
+        distances, order = measured(squares, self._measure, self.points.dtype).sort(dim=1, stable=True)
         order = order[:, :n_nearest]
         last = squares.gather(1, order[:, -1:])[:, 0]
         # rounding keeps the order: what is farther than all proposals must also count as farther
@@ -166,22 +181,37 @@ class DevicePoints:
     ) -> Proposed:
         if rung.table == "marks":
             return self._marking().proposed(queries, rung.times * n_nearest, farthest)
-        n_points, asked = len(self._points), queries.rows
-        n_proposed = min(n_points, rung.times * (n_nearest + _SPARE))
+        n_points, asked = len(self.points), queries.rows
+        n_proposed = min(n_points, rung.times * (n_nearest + SPARE))
         if rung.table == "all" or n_proposed == n_points:
             points = torch.arange(n_points, device=self._device).expand(len(asked), n_points)
             beyond = torch.full((len(asked),), torch.inf, dtype=torch.float64, device=self._device)
         else:
             points, beyond = _best_columns(self._table(rung.table).compared(asked), n_proposed)
-        return Proposed(points, squared_distances(asked, self._points, points), beyond)
+        return Proposed(points, squared_distances(asked, self.points, points), beyond)
+
+    def squares(self, queries: torch.Tensor, lists: torch.Tensor) -> torch.Tensor:
+        """Squared distances to listed points; infinite where the number is that of no point."""
+        is_point = lists < len(self.points)
+        if runs_kernels(self._device):
+            from diffpeaks.neighbors.gpu.marks import squares_of_lists  # which needs Triton
+
+            return squares_of_lists(queries, self.points, lists, is_point.sum(dim=1, dtype=torch.int32))
+        sums = squared_distances(queries, self.points, lists.clamp(max=len(self.points) - 1))
+        return torch.where(is_point, sums, torch.inf)
+
+    def compared_columns(self) -> Columns:
+        """Points as products compare them, in half floats where products of these are fast."""
+        table: Any = self._table("halves" if runs_kernels(self._device) else "floats")
+        return Columns(*(values[: len(self.points)] for values in table.columns))
 
     def _marking(self) -> Marks:
         if self._marks is None:
             from diffpeaks.neighbors.gpu.marks import DifferenceMarks, ProductMarks  # which need Triton
 
-            few = self._points.shape[1] <= FEW_FEATURES
+            few = self.points.shape[1] <= FEW_FEATURES
             table: Any = self._table("differences" if few else "halves")
-            self._marks = (DifferenceMarks if few else ProductMarks)(table, self._points)
+            self._marks = (DifferenceMarks if few else ProductMarks)(table, self.points)
         return self._marks
 
     def _table(self, name: str) -> ProductTable | DifferenceTable:
@@ -191,32 +221,32 @@ class DevicePoints:
 
     def _made(self, name: str) -> ProductTable | DifferenceTable:
         if name == "differences":
-            return DifferenceTable(self._points, self._n_columns)
+            return DifferenceTable(self.points, self._n_columns)
         dtype = torch.float16 if name == "halves" else torch.float32
-        return ProductTable(self._points, dtype, self._n_columns)
+        return ProductTable(self.points, dtype, self._n_columns)
 
     @property
     def _n_columns(self) -> int:
-        return -(-len(self._points) // _COLUMNS) * _COLUMNS
+        return -(-len(self.points) // _COLUMNS) * _COLUMNS
 
     def _n_queries(self, rung: Rung, n_nearest: int) -> int:
         """So many at a time as the workspace holds."""
         each = self._bytes_per_query(rung, n_nearest)
         if self._limit is not None and self._limit < each:
             raise ValueError(
-                f"memory_limit={self._limit} is below the {each} bytes that comparing one sample takes on "
-                f"device='{self._device}'; give at least that"
+                f"memory_limit leaves {self._limit} bytes for comparisons on device='{self._device}', below "
+                f"the {each} bytes that one sample takes; raise it by {each - self._limit}"
             )
         return max(1, self._workspace // each)
 
     def _bytes_per_query(self, rung: Rung, n_nearest: int) -> int:
         if rung.table == "all":
-            return len(self._points) * _PAIR_BYTES
+            return len(self.points) * PAIR_BYTES
         if rung.table == "marks":
             return self._marking().bytes_per_query(rung.times * n_nearest)
-        n_proposed = min(len(self._points), rung.times * (n_nearest + _SPARE))
+        n_proposed = min(len(self.points), rung.times * (n_nearest + SPARE))
         compared = 2 * self._n_columns * self._table(rung.table).bytes_per_column
-        return compared + n_proposed * (_GROUP * 10 + _PAIR_BYTES)
+        return compared + n_proposed * (_GROUP * 10 + PAIR_BYTES)
 
 
 def _nobody(n_done: int) -> None:
@@ -228,20 +258,24 @@ def _rungs_of(tables: list[str]) -> list[Rung]:
 
 
 def _best_columns(compared: Compared, n_proposed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The columns of the largest values, in order, and a squared distance than which no other is nearer.
+    """The columns of the largest values, in order, and a squared distance than which no other is nearer."""
+    values, columns = best_columns(compared.values, n_proposed)
+    return columns.sort(dim=1).values, compared.squares_beyond(values.amin(dim=1))
+
+
+def best_columns(values: torch.Tensor, n_best: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest values of each row, and their columns.
 
     The best of each group of columns come first: as many groups hold all that are wanted.
     """
-    values = compared.values
-    n_queries, n_columns = values.shape
-    if n_columns >= 4 * n_proposed * _GROUP:
-        # a group is spread over all columns: neighbours may stand together
-        groups = values.view(n_queries, _GROUP, n_columns // _GROUP)
-        best = groups.amax(dim=1).topk(n_proposed, dim=1, sorted=False).indices
-        members = groups.gather(2, best[:, None, :].expand(-1, _GROUP, -1)).reshape(n_queries, -1)
-        values, places = members.topk(n_proposed, dim=1, sorted=False)
-        row = torch.div(places, n_proposed, rounding_mode="floor")
-        columns = row * groups.shape[2] + best.gather(1, places % n_proposed)
-    else:
-        values, columns = values.topk(n_proposed, dim=1, sorted=False)
-    return columns.sort(dim=1).values, compared.squares_beyond(values.amin(dim=1))
+    n_rows, n_columns = values.shape
+    if n_columns < 4 * n_best * _GROUP:
+        best, columns = values.topk(n_best, dim=1, sorted=False)
+        return best, columns
+    # a group is spread over all columns: neighbours may stand together
+    groups = values.view(n_rows, _GROUP, n_columns // _GROUP)
+    which = groups.amax(dim=1).topk(n_best, dim=1, sorted=False).indices
+    members = groups.gather(2, which[:, None, :].expand(-1, _GROUP, -1)).reshape(n_rows, -1)
+    best, places = members.topk(n_best, dim=1, sorted=False)
+    row = torch.div(places, n_best, rounding_mode="floor")
+    return best, row * groups.shape[2] + which.gather(1, places % n_best)

@@ -70,7 +70,7 @@ class Marks:
         lists, counts, beyond = listed
         beyond = torch.where(counts > lists.shape[1], 0.0, beyond)  # some were left out
         lists = lists.sort(dim=1).values
-        return Proposed(lists, self._squares(queries.rows, lists, counts), beyond)
+        return Proposed(lists, squares_of_lists(queries.rows, self._points, lists, counts), beyond)
 
     def listed(self, n_wanted: int, most_bytes: int, done: Callable[[int], Any]) -> Listed | None:
         """What is marked for all points, if that can be known at once in lists of so many bytes."""
@@ -96,18 +96,21 @@ class Marks:
         """Marks, and for each query a squared distance than which no point without one is nearer."""
         raise NotImplementedError
 
-    def _squares(self, queries: torch.Tensor, lists: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-        """Squared distances to the points of the lists."""
-        sums = torch.full(lists.shape, torch.inf, dtype=torch.float64, device=queries.device)
-        (n_points, n_features), room = self._points.shape, lists.shape[1]
-        kernels.sum_squares[(len(queries),)](
-            *(queries, self._points, lists, counts, sums, n_points, n_features),
-            ROOM=room,
-            PAIRS=_PAIRS,
-            num_warps=8,
-            enable_fp_fusion=False,  # the compiled core fuses none either
-        )
-        return sums
+
+def squares_of_lists(
+    queries: torch.Tensor, points: torch.Tensor, lists: torch.Tensor, counts: torch.Tensor
+) -> torch.Tensor:
+    """Squared distances to the points of the lists; infinite for none."""
+    sums = torch.full(lists.shape, torch.inf, dtype=torch.float64, device=queries.device)
+    (n_points, n_features), room = points.shape, lists.shape[1]
+    kernels.sum_squares[(len(queries),)](
+        *(queries, points, lists, counts, sums, n_points, n_features),
+        ROOM=room,
+        PAIRS=_PAIRS,
+        num_warps=8,
+        enable_fp_fusion=False,  # the compiled core fuses none either
+    )
+    return sums
 
 
 class ProductMarks(Marks):

@@ -10,22 +10,31 @@ import torch
 
 from diffpeaks._base.validation import check_list_length
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.gpu.devices import runs_kernels
+from diffpeaks.neighbors.euclidean import EuclideanSpace
+from diffpeaks.neighbors.gpu.approximate import ApproximateGpuSearch
+from diffpeaks.neighbors.gpu.devices import bytes_of_tables, opened, runs_kernels
+from diffpeaks.neighbors.gpu.search import GpuSearch
+from diffpeaks.neighbors.gpu.space import DeviceSpace
+from diffpeaks.neighbors.gpu.streamed import StreamedSearch
 from diffpeaks.neighbors.points import PointSet
 
 
 class DevicePointSet(PointSet):
-    """As `PointSet`; a graph of nearest neighbours stays on the device, where our kernels run there."""
+    """As `PointSet`; a graph of nearest neighbours stays on the device, where our kernels run there.
 
-    search: Any  # a GpuSearch
+    Points that the device has no room for lie on the host, and so does their graph.
+    """
+
+    search: Any  # a GpuSearch or a StreamedSearch
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in a file is on the host: the device may not be there."""
         return PointSet, (self.space, self.search, replace(self._choice, device=None))
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
-        stays = runs_kernels(self.search.device) and self.space.duplicates(self.n_threads).all_distinct
-        if n_neighbors is None or radius is not None or not stays:
+        stays = isinstance(self.space, DeviceSpace) and runs_kernels(self.search.device)
+        by_number = n_neighbors is not None and radius is None
+        if not (by_number and stays and self.space.duplicates(self.n_threads).all_distinct):
             return super().graph(n_neighbors, radius)
         from diffpeaks.neighbors.gpu.graph import DeviceGraph  # which needs Triton
         from diffpeaks.neighbors.gpu.passes import DeviceRows
@@ -36,6 +45,21 @@ class DevicePointSet(PointSet):
         complete = np.inf if n_neighbors == self.n_samples else 0.0
         rows = DeviceRows(indptr, indices.flatten(), distances.flatten())
         return DeviceGraph.of_rows(rows, n_neighbors, complete, self.search.told(n_neighbors))
+
+
+def device_search(
+    space: EuclideanSpace, device: str, n_threads: int, memory_limit: int | None, recall: float | None
+) -> Any:
+    """The search of points that lie on a device, or for which it has no room; without a recall an exact one.
+
+    Within a limit of memory, and where points are sent in chunks, it is exact whatever recall is asked for.
+    """
+    if not isinstance(space, DeviceSpace):
+        return StreamedSearch(space, opened(device), n_threads, memory_limit)
+    if memory_limit is not None:
+        tables = len(space.points) * bytes_of_tables(space.points.shape[1])
+        return GpuSearch(space, n_threads, memory_limit - space.sent_bytes - tables)
+    return GpuSearch(space, n_threads) if recall is None else ApproximateGpuSearch(space, n_threads, recall)
 
 
 def _self_first(indices: torch.Tensor, distances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -16,7 +16,7 @@ from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import ROUNDING, ExactSearch
 from diffpeaks.neighbors.euclidean import check_scale
 from diffpeaks.neighbors.gpu.devices import memory_told, on_device
-from diffpeaks.neighbors.gpu.ladder import DevicePoints
+from diffpeaks.neighbors.gpu.ladder import DevicePoints, Found
 from diffpeaks.neighbors.gpu.space import DeviceSpace
 from diffpeaks.neighbors.ragged_rows import at_most, concatenated
 from diffpeaks.progress import stage
@@ -26,7 +26,7 @@ class GpuSearch(ExactSearch):
     """Exact, on a device of torch: holds the contract for dense Euclidean and cosine spaces."""
 
     def __init__(self, space: DeviceSpace, n_threads: int, workspace: int | None = None) -> None:
-        """With a `workspace`, comparisons take no more bytes of the device beside the points."""
+        """With a `workspace`, comparisons take no more bytes of the device beside points and tables."""
         self.device: torch.device = space.points.device
         self.name = f"gpu: {self.device}"
         self.space, self.n_threads, self._workspace = space, n_threads, workspace
@@ -50,8 +50,21 @@ class GpuSearch(ExactSearch):
     def nearest_of_points(self, n_neighbors: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Indices and distances of the nearest points of each point, on the device; they are distinct."""
         with memory_told(self.device, self.space.points.nbytes):
-            found = self._points.found(None, n_neighbors)
+            found = self._all_nearest(n_neighbors)
         return found.indices, found.distances
+
+    def _all_nearest(self, n_nearest: int) -> Found:
+        """The nearest distinct points of each of them."""
+        return self._points.found(None, n_nearest)
+
+    def nearest_on_device(self, queries: torch.Tensor, n_neighbors: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """As `nearest`, in tables on the device."""
+        if self._duplicates.all_distinct:
+            found = self._points.found(queries, n_neighbors)
+            return found.indices, found.distances
+        _, *flat = self.nearest(queries, n_neighbors)
+        indices, distances = (on_device(values, self.device).view(len(queries), -1) for values in flat)
+        return indices, distances
 
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows:
         duplicates = self._duplicates
@@ -61,7 +74,8 @@ class GpuSearch(ExactSearch):
             check_scale(queries, np.dtype(np.float64))
         n_nearest = min(n_neighbors, duplicates.n_distinct)
         with memory_told(self.device, self.space.points.nbytes):
-            indices, distances = self._points.nearest(None if own else queries, n_nearest)
+            found = self._all_nearest(n_nearest) if own else self._points.found(queries, n_nearest)
+        indices, distances = found.indices.cpu().numpy(), found.distances.cpu().numpy()
         if own and not duplicates.all_distinct:
             indices, distances = indices[duplicates.numbers], distances[duplicates.numbers]
         indptr = np.arange(len(indices) + 1, dtype=np.int64) * n_nearest

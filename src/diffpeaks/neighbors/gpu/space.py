@@ -14,6 +14,10 @@ from diffpeaks._base.validation import some_of
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows, first_points
 from diffpeaks.neighbors.euclidean import METRICS, EuclideanSpace, Pull, check_directions
 from diffpeaks.neighbors.gpu.devices import (
+    HOST,
+    fewest_bytes,
+    has_room,
+    is_tensor,
     launching_on,
     memory_told,
     on_device,
@@ -30,19 +34,29 @@ _PAIRS = 1 << 20  # whose distances are computed at once
 class DeviceSpace(EuclideanSpace):
     """As `EuclideanSpace`, but its points and the queries of searches are tensors."""
 
+    sent_bytes = 0  # what points take of the device that did not lie there
+
     @classmethod
-    def of(cls, X: Any, metric: Any, device: str) -> Self:
-        """The space of X, an array or a tensor, on the device of that name."""
+    def of(cls, X: Any, metric: Any, device: str, memory_limit: int | None = None) -> EuclideanSpace:
+        """The space of X, an array or a tensor, on the device of that name, or on the host if too large."""
         if sp.issparse(X) or not (isinstance(metric, str) and metric in METRICS):
             raise ValueError(
                 f"device={device!r} needs dense points and a Euclidean, cosine or inner product metric; "
                 "use device=None"
             )
         where = opened(device)
+        n_samples, n_features = X.shape
+        least = fewest_bytes(n_samples, n_features, X.dtype.itemsize)
+        is_there = is_tensor(X) and X.device.type == "cuda"
+        if not is_there and not has_room(where, least, memory_limit):
+            _check_finite(on_device(X, torch.device(HOST)))
+            return EuclideanSpace(on_host(X), metric)
         with memory_told(where, X.nbytes):
             tensor = on_device(X, where)
             _check_finite(tensor)
-            return cls(tensor, metric)
+            space = cls(tensor, metric)
+        space.sent_bytes = 0 if is_there else X.nbytes
+        return space
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in a file is on the host: the device may not be there."""

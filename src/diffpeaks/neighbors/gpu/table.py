@@ -82,9 +82,9 @@ class Columns(NamedTuple):
     rows: torch.Tensor
     bias: torch.Tensor
 
-    def values(self, asked: Coordinates) -> torch.Tensor:
+    def values(self, rows: torch.Tensor) -> torch.Tensor:
         with _full_precision():
-            return torch.addmm(self.bias, asked.rows, self.rows.T)
+            return torch.addmm(self.bias, rows, self.rows.T)
 
     def beginning(self, first: int) -> Columns:
         """Those from a certain one on."""
@@ -133,7 +133,7 @@ class ProductTable:
     def compared(self, queries: torch.Tensor) -> Compared:
         asked = self.coordinates(queries)
         offset = self._offset(asked, torch.finfo(self._dtype).eps)
-        return Compared(self.columns.values(asked), offset, 2 / self._scale**2)
+        return Compared(self.columns.values(asked.rows), offset, 2 / self._scale**2)
 
     def squares_beyond(self, asked: Coordinates, values: torch.Tensor, rounding: float) -> torch.Tensor:
         """Points of these values, one for each query, or of smaller ones are no nearer than that.

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from diffpeaks.neighbors.cells.approximate import approximate_cell_size
-from diffpeaks.neighbors.cells.calibration import SAMPLE
 from diffpeaks.neighbors.cells.join import BLOCK_QUERIES, padded
 from diffpeaks.neighbors.cells.partition import SAMPLE_PER_CELL
 from diffpeaks.neighbors.cells.projection import FEWEST_FEATURES
 from diffpeaks.neighbors.cells.search import CELL_SIZE
+from diffpeaks.neighbors.cells.truth import SAMPLE
 
 
 def bytes_for_cells(

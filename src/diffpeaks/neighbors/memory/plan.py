@@ -12,7 +12,7 @@ from diffpeaks._native import cpu_kernel
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.gpu.devices import device_bytes, device_of
 from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
-from diffpeaks.neighbors.points import AFFORDABLE
+from diffpeaks.neighbors.points import AFFORDABLE, AFFORDABLE_ON_GPU
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, bytes_for_tree
 
 # Multiplications in a second on one thread, with all that goes with them; classes of time are coarse.
@@ -29,8 +29,8 @@ class Plan:
     Attributes
     ----------
     search : str
-        What "auto" would choose: "tree", "cells" or "approximate"; "gpu" on a device. With 5 to 32 features
-        the points themselves decide, and this is the likely choice.
+        What "auto" would choose: "tree", "cells" or "approximate"; on a device "gpu" (exact) or
+        "approximate". With 5 to 32 features the points themselves decide, and this is the likely choice.
     graph_bytes : int
         The size of the graph.
     peak_bytes : int
@@ -38,7 +38,8 @@ class Plan:
     time : str
         "under a second", "seconds", "minutes" or "hours".
     device_bytes : int
-        Memory of the device that is needed at most, points and lists included; 0 on the host.
+        Memory of the device that is needed at most, points and lists included; 0 on the host. Where there is
+        less, points are sent in chunks.
     """
 
     search: str
@@ -93,7 +94,8 @@ def plan(
     n_products = float(n_samples) ** 2 * n_features
     if device_of(None, device) is not None:
         on_device = device_bytes(n_samples, n_features, n_neighbors, dtype.itemsize)
-        return Plan("gpu", graph, 2 * graph + copied, _time(n_products / _GPU_PRODUCTS), on_device)
+        search = "gpu" if n_products <= AFFORDABLE_ON_GPU else "approximate"
+        return Plan(search, graph, 2 * graph + copied, _time(n_products / _GPU_PRODUCTS), on_device)
     exact = n_products <= AFFORDABLE
     cells = bytes_for_cells(n_samples, n_features, n_neighbors, dtype, threads, approximate=not exact)
     tree = bytes_for_tree(n_samples, n_features, dtype)
