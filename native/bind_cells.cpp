@@ -32,8 +32,10 @@ struct Probes {
     nb::object keep_centroids, keep_rows;
     Cells centroids{};
     Probing probing{};
+    In<double> limits{};
 
     const Probing& for_blocks(const In<Offset>& block_starts) const {
+        if (probing.limits) check_length("limits", "values", length(limits), block_starts.data()[length(block_starts) - 1]);
         if (probing.n_probes > 0) {
             check_length("beside", "rows", length(beside), length(block_starts) - 1);
             check_holds("beside", "columns", width(beside), 1);
@@ -51,13 +53,23 @@ void bind_probes(nb::class_<Probes>& probes) {
             const auto& packed = nb::cast<const PackedCells&>(centroids);
             check_holds("rows", "rows", length(rows), packed.n_points());
             check_length("rows", "columns", width(rows), packed.cells().n_coordinates);
-            new (self) Probes{beside, centroids, nb::cast(rows), packed.cells(), {}};
+            new (self) Probes{beside, centroids, nb::cast(rows), packed.cells(), {}, {}};
             self->centroids.rows = rows.data();
             self->probing = {self->beside.data(), width(self->beside), n_probes, spread_weight, reach,
                              n_reached,           &self->centroids};
         },
         array("beside"), nb::arg("n_probes"), nb::arg("spread_weight"), nb::arg("reach"), nb::arg("n_reached"),
         nb::arg("centroids"), array("rows"));
+}
+
+static void bind_limits(nb::class_<Probes>& probes) {
+    probes.def(
+        "set_limits",
+        [](Probes& self, In<double> limits) {
+            self.limits = limits;
+            self.probing.limits = self.limits.data();
+        },
+        array("limits"));
 }
 
 // Everything a join needs to know of its queries.
@@ -285,6 +297,7 @@ void bind_cells(nb::module_& m) {
         array("spread"));
     nb::class_<Probes> probes(m, "Probes");
     probes.def(nb::init<>());
+    bind_limits(probes);
     bind_probes<float>(probes);
     bind_probes<double>(probes);
     bind_join<float, float>(m, packed, "QueriesFloat");

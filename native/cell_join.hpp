@@ -106,6 +106,11 @@ class ProbingJoin {
     // Visits the nearest cells, then those within reach where they are few.
     void run(const QueryBlocks& blocks, std::int64_t block, DeferredQueries& deferred) {
         join_.begin(blocks, block);
+        for (Index query = 0; probing_.limits && query < join_.n_queries(); ++query) {
+            constexpr double margin = 1 + 1e-5;  // a limit is a float
+            const double limit = margin * probing_.limits[blocks.query_row[blocks.starts[block] + query]];
+            join_.goal().lower_limit(query, limit / (cells_.scale * cells_.scale));
+        }
         const NearestCells nearest(kernel_, cells_, probing_, block, join_.origin(), join_.residuals(),
                                    join_.n_queries());
         visits_.clear();
@@ -137,8 +142,9 @@ class ProbingJoin {
                    DeferredQueries& deferred) {
         std::vector<double> scores;
         for (Index query = 0; query < join_.n_queries(); ++query) {
-            join_.settle(query);
-            scores.push_back(probing_.reach * join_.limit(query));
+            if (!probing_.limits) join_.settle(query);
+            const Index row = blocks.query_row[blocks.starts[block] + query];
+            scores.push_back(probing_.reach * (probing_.limits ? probing_.limits[row] : join_.limit(query)));
         }
         reach_->find(blocks, block, std::move(scores));
         visits_.clear();

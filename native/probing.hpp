@@ -17,7 +17,8 @@ namespace diffpeaks {
 // beside: for each block its own cell, then those nearest to its origin; they are ranked for each query, which visits
 // the n_probes nearest, or a few more. n_probes zero means that all queries visit all cells. With a positive reach a
 // query also visits cells by score, their squared distance plus spread_weight times their spread: those up to `reach`
-// times its limit, and the n_reached best of them where they are more.
+// times its limit, and the n_reached best of them where they are more. Limits that are known, scaled squares by the row
+// of a query, stand in the place of those that it finds: then some of the cells may be looked at apart from others.
 struct Probing {
     const Index* beside;
     std::int64_t n_beside;
@@ -26,6 +27,7 @@ struct Probing {
     double reach;
     std::int64_t n_reached;
     const Cells* centroids;  // the centroids as points in cells of their own
+    const double* limits = nullptr;
 };
 
 // All cells, from the nearest on.

@@ -1,7 +1,8 @@
 """Points in shards: seconds, memory and agreement, beside `DensityPeaks` on the same points in the same run.
 
 usage: shards.py {faces,mixture} --samples N --features D [--engines serial processes ray dask]
-                 [--workers W ...] [--memory SIZE] [--whole] [--same-graph] [--shards S] [--folder FOLDER]
+                 [--workers W ...] [--memory SIZE] [--recall R] [--whole] [--same-graph] [--shards S]
+                 [--folder FOLDER]
 
 faces: `make_faces`, unit vectors like embeddings of faces; metric cosine. mixture: 1,000 Gaussians that
 overlap.
@@ -24,6 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from diffpeaks import DensityPeaks
 from diffpeaks.datasets import make_faces
+from diffpeaks.neighbors import ApproximateSearch
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.sharded import ShardedDensityPeaks
@@ -71,11 +73,14 @@ def in_own_process(*words):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def fit_shards(folder, kind, engine, workers, memory, labels):
+def search_at(recall):
+    return "auto" if recall is None else ApproximateSearch(recall)
+
+
+def fit_shards(folder, kind, engine, workers, memory, recall, labels):
     start, spent = time.perf_counter(), Stages()
-    model = ShardedDensityPeaks(
-        metric=METRIC[kind], memory_limit=memory, executor=engine, n_workers=workers, callback=spent
-    ).fit(folder)
+    how = {"memory_limit": memory, "executor": engine, "n_workers": workers, "callback": spent}
+    model = ShardedDensityPeaks(metric=METRIC[kind], search=search_at(recall), **how).fit(folder)
     seconds = time.perf_counter() - start
     np.save(labels, model.labels_)
     peaks = {name: round(peak / 2**20) for name, peak in model.peak_memory_.items()}
@@ -104,10 +109,10 @@ class Stages:
         return {name: round(spent, 1) for name, spent in self._spent.items() if name and spent >= 0.1}
 
 
-def fit_whole(folder, kind, threads, labels):
+def fit_whole(folder, kind, threads, recall, labels):
     X = np.concatenate([np.load(path) for path in sorted(Path(folder).glob("*.npy"))])
     start = time.perf_counter()
-    model = DensityPeaks(metric=METRIC[kind], n_jobs=threads).fit(X)
+    model = DensityPeaks(metric=METRIC[kind], n_jobs=threads, search=search_at(recall)).fit(X)
     seconds = time.perf_counter() - start
     np.save(labels, model.labels_)
     graph = model.graph_
@@ -175,6 +180,7 @@ def main():
     parser.add_argument("--engines", nargs="*", default=["processes"])
     parser.add_argument("--workers", nargs="*", type=int, default=[2])
     parser.add_argument("--memory", default="4GB")
+    parser.add_argument("--recall", type=float, help="of the search; by default what the library chooses")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--same-graph", action="store_true")
     parser.add_argument("--folder", default=tempfile.gettempdir())
@@ -182,21 +188,22 @@ def main():
     given = parser.parse_args()
     words = [given.kind, "--samples", given.samples, "--features", given.features, "--shards", given.shards]
     words += ["--folder", given.folder, "--memory", given.memory]
+    words += [] if given.recall is None else ["--recall", given.recall]
     folder = make_shards(given.kind, given.samples, given.features, given.shards, given.folder)
     labels = folder.parent / f"{folder.name}-labels"
     if given.child:
         name, workers = given.child[0], int(given.child[1])
         target = f"{labels}-{name}-{workers}.npy"
         if name == "whole":
-            told = fit_whole(folder, given.kind, workers, target)
+            told = fit_whole(folder, given.kind, workers, given.recall, target)
         else:
-            told = fit_shards(folder, given.kind, name, workers, given.memory, target)
+            told = fit_shards(folder, given.kind, name, workers, given.memory, given.recall, target)
         print(json.dumps(told))
         return
     size = {"kind": given.kind, "n_samples": given.samples, "n_features": given.features}
-    what = {"experiment": "shards", **size, "memory": given.memory}
+    what = {"experiment": "shards", **size, "memory": given.memory, "target": given.recall}
     if given.same_graph:
-        told = same_graph(folder, given.kind, 0.98, 200 << 20)
+        told = same_graph(folder, given.kind, given.recall or 0.98, 200 << 20)
         print(json.dumps({**what, **machine(2), **told}), flush=True)
     for workers in given.workers:
         whole = in_own_process(*words, "--child", "whole", workers) if given.whole else None

@@ -250,6 +250,7 @@ class Probes:
         centroids: PackedCells = ...,
         rows: Real = ...,
     ) -> None: ...
+    def set_limits(self, limits: NDArray[np.float64]) -> None: ...
 
 class PackedCells:
     def __init__(

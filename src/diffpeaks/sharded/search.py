@@ -71,34 +71,38 @@ class StoredJoin:
 
     def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
         """The nearest points of those that the rule compares; missing ones are NO_POINT at infinity."""
-        visited = self._beside(queries, rule)
+        visited, limits = self._beside(queries, rule), None
         if rule.reach:
-            visited |= self._reached(queries, rule)
-        parts = []
-        for some, loaded in self._groups(queries, visited):
+            limits = self.limit(queries, rule)
+            visited |= self._reached(queries, rule, limits)
+        best: RaggedRows | None = None
+        for loaded in self._chunks(visited):
             ruled = RuledJoin(loaded.join, self.n_neighbors)
-            parts.append(loaded.named(ruled.found(queries.some(some), rule)))
-        return _stacked(parts, self.n_neighbors)
+            rows = loaded.named(ruled.found(queries, rule, limits))
+            best = rows if best is None else merged(best, rows, self.n_neighbors)
+        assert best is not None
+        return best
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, scaled, to the last point that is found in the nearest cells."""
         nearest = Rule(self.n_neighbors, rule.n_probes)
-        limits = []
-        for some, loaded in self._groups(queries, self._beside(queries, nearest)):
-            limits.append(RuledJoin(loaded.join, self.n_neighbors).limit(queries.some(some), nearest))
-        return np.concatenate(limits)
+        best: NDArray[Any] | None = None
+        for loaded in self._chunks(self._beside(queries, nearest)):
+            squares = RuledJoin(loaded.join, self.n_neighbors).squares(queries, nearest)
+            both = squares if best is None else np.sort(np.concatenate([best, squares], axis=1), axis=1)
+            best = both[:, : self.n_neighbors]
+        assert best is not None
+        return best[:, -1].astype(np.float64) * self.cells.scale**2
 
     def nearest(self, queries: PlacedQueries) -> RaggedRows:
         """The nearest points of all."""
         limit = self.limit(queries, Rule(self.n_neighbors, self._n_cells_for_all()))
         wanted = self._may_hold_nearer(queries, limit)
         best: RaggedRows | None = None
-        for cells in self._chunks(np.flatnonzero(wanted)):
-            loaded = self._loaded(cells)
+        for loaded in self._chunks(wanted):
             rows = loaded.named(loaded.join.nearest(queries, self.n_neighbors))
             best = rows if best is None else merged(best, rows, self.n_neighbors)
-        if best is None:
-            raise ValueError("there are no points to search")
+        assert best is not None
         return best
 
     def _n_cells_for_all(self) -> int:
@@ -107,22 +111,16 @@ class StoredJoin:
         return min(len(sizes), int(np.ceil(2 * self.n_neighbors / max(1.0, float(np.median(sizes))))))
 
     def _beside(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.bool_]:
-        """Which cells may be among the nearest of queries from each home."""
+        """Which cells may be among the nearest of some query."""
         homes, n_cells = np.unique(queries.cell_of), len(self.cells.sizes)
-        beside = np.zeros((len(homes), n_cells), bool)
-        np.put_along_axis(beside, cells_beside(self.cells, homes, rule.n_beside(n_cells), 1), True, axis=1)
+        beside = np.zeros(n_cells, bool)
+        beside[cells_beside(self.cells, homes, rule.n_beside(n_cells), 1)] = True
         return beside
 
-    def _reached(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.bool_]:
-        """Which cells queries from each home reach, once they know the points in the nearest cells."""
-        homes = np.unique(queries.cell_of)
-        reached = np.zeros((len(homes), len(self.cells.sizes)), bool)
-        nearest = Rule(self.n_neighbors, rule.n_probes)
-        for some, loaded in self._groups(queries, self._beside(queries, nearest)):
-            part, ruled = queries.some(some), RuledJoin(loaded.join, self.n_neighbors)
-            of_blocks, cells = ruled.reached(part, rule, ruled.limit(part, nearest))
-            np.logical_or.at(reached, np.searchsorted(homes, of_blocks), cells)
-        return reached
+    def _reached(self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which cells some query reaches, by how far its neighbours are at most."""
+        join = self._loaded(np.unique(queries.cell_of[:1])).join  # any: it is asked for all cells
+        return RuledJoin(join, self.n_neighbors).reached(queries, rule, limits)
 
     def _may_hold_nearer(self, queries: PlacedQueries, limit: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which cells may hold points within a squared distance of some query."""
@@ -139,26 +137,13 @@ class StoredJoin:
         step = max(1, self._room // (16 * len(self.cells.sizes)))
         return (slice(first, min(first + step, n_queries)) for first in range(0, n_queries, step))
 
-    def _groups(self, queries: PlacedQueries, reached: NDArray[np.bool_]) -> Iterator[tuple[slice, Loaded]]:
-        """Queries from consecutive homes, with the cells that they reach in memory."""
-        ends = np.flatnonzero(np.diff(queries.cell_of, append=NO_POINT)) + 1
-        begin, union = 0, reached[0]
-        for number, end in enumerate(ends.tolist(), start=1):
-            is_last = number == len(ends)
-            more = union if is_last else union | reached[number]
-            if is_last or self._bytes(more) > self._room:
-                yield slice(begin, end), self._loaded(np.flatnonzero(union & (self.cells.sizes > 0)))
-                begin, more = end, more if is_last else reached[number]
-            union = more
-
-    def _bytes(self, cells: NDArray[np.bool_]) -> int:
-        return int(self.cells.sizes[cells].sum()) * self._points.table.row_bytes
-
-    def _chunks(self, cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Cells that fit into memory together."""
-        held = np.cumsum(self.cells.sizes[cells]) * self._points.table.row_bytes
+    def _chunks(self, cells: NDArray[np.bool_]) -> Iterator[Loaded]:
+        """Cells in memory, as many together as fit; at least one."""
+        which = np.flatnonzero(cells & (self.cells.sizes > 0))
+        held = np.cumsum(self.cells.sizes[which]) * self._points.table.row_bytes
         chunk = (held - 1) // max(1, self._room)
-        return iter(np.split(cells, np.flatnonzero(np.diff(chunk)) + 1)) if len(cells) else iter(())
+        for some in np.split(which, np.flatnonzero(np.diff(chunk)) + 1):
+            yield self._loaded(some)
 
     def _loaded(self, cells: NDArray[np.int64]) -> Loaded:
         first, last = self._starts[cells], self._starts[cells + 1]
@@ -182,10 +167,3 @@ def merged(one: RaggedRows, other: RaggedRows, n_neighbors: int) -> RaggedRows:
     rows = RaggedRows(indptr, both[0].ravel(), both[1].ravel())
     sort_rows(rows.indptr, rows.indices, rows.distances, 1)
     return first_of_rows(rows, n_neighbors)
-
-
-def _stacked(parts: list[RaggedRows], n_neighbors: int) -> RaggedRows:
-    """Rows of consecutive queries, all of one length."""
-    indices, distances = (np.concatenate(values) for values in list(zip(*parts, strict=True))[1:])
-    indptr = np.arange(len(indices) // n_neighbors + 1, dtype=np.int64) * n_neighbors
-    return RaggedRows(indptr, indices, distances)

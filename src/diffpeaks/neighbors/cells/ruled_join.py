@@ -48,26 +48,36 @@ class RuledJoin:
         blocks = even_blocks(queries.cell_of)
         return self._join.nearest_in_coordinates(queries, blocks, n_listed, Probes())[0]
 
-    def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
-        """The nearest points; missing ones are NO_POINT at infinity."""
+    def found(
+        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64] | None = None
+    ) -> RaggedRows:
+        """The nearest points; missing ones are NO_POINT at infinity.
+
+        Limits are how far the neighbours of queries are at most, in squares of scaled coordinates, where that
+        is known.
+        """
         blocks = cell_blocks(queries.cell_of)
         probes = self._probes(rule, blocks.cells)
+        if limits is not None:
+            probes.set_limits(limits)
         return self._join.nearest_listed(queries, blocks, self.n_neighbors, rule.n_listed, probes)
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, in scaled coordinates, to the last point that is listed."""
+        return self.squares(queries, rule)[:, -1].astype(np.float64) * self._join.coordinates.scale**2
+
+    def squares(self, queries: PlacedQueries, rule: Rule) -> NDArray[Any]:
+        """Squared distances in coordinates to the points that are listed."""
         blocks = cell_blocks(queries.cell_of)
         probes = self._probes(rule, blocks.cells)
-        squares = self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
-        return squares[:, -1].astype(np.float64) * self._join.coordinates.scale**2
+        return self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
 
-    def reached(
-        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """The cells of blocks of queries, and which cells each block visits beyond the nearest ones."""
+    def reached(self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which cells some query reaches, by how far its neighbours are at most."""
         blocks = cell_blocks(queries.cell_of)
         found = self._join.reached(queries, blocks, self._probes(rule, blocks.cells), limits)
-        return blocks.cells, found
+        reached: NDArray[np.bool_] = np.logical_or.reduce(found, axis=0)
+        return reached
 
     def _probes(self, rule: Rule, cells: NDArray[np.int32]) -> Probes:
         join, partition = self._join, self._partition

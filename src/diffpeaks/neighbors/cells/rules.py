@@ -13,9 +13,9 @@ from diffpeaks.neighbors.cells.costs import LISTED, RANKING, REACHING, visit_cos
 
 _BESIDE_PER_PROBE = 8  # cells that are ranked for each that is probed
 _FEWEST_BESIDE = 64
-_MOST_VISITED = 512  # cells
+_MOST_VISITED = 2048  # cells
 _WORTH_REACHING = 2.0  # times what testing all cells costs: below, a rule with a reach saves too little
-_REACHED = (64, 128, 256, _MOST_VISITED)  # numbers of cells that are tried
+_REACHED = (64, 128, 256, 512, 1024, _MOST_VISITED)  # numbers of cells that are tried
 
 
 class Rule(NamedTuple):
