@@ -62,7 +62,7 @@ TABLES_THAT_LIE = [
     ({"e": [[1.0, 2.0], [3.0, None]]}, ("e",), "row 1, column 1|nan"),
     ({"e": [1, None]}, ("e",), "row 1, column 0|nan"),
     ({"e": [1, 2**60]}, ("e",), "row 1, column 'e'|1152921504606846976"),
-    ({"e": ["a", "b"]}, ("e",), "row 0, column 'e'|string, no numbers"),
+    ({"e": ["a", "b"]}, ("e",), "the column 'e'|type string, not numbers"),
     ({"e": [1.0, 2.0]}, ("f",), "no column is or matches 'f'|['e']"),
     ({"e": [1.0, 2.0]}, ("e", "f"), "no column 'f'|['e']"),
     ({"e": [1.0, 2.0], "i": ["x", None]}, ("e", "i"), "row 1, column 'i'|missing"),
