@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from diffpeaks.sharded.blocks import BLOCK_ROWS
+
 LIBRARIES = 200 << 20  # bytes of a process that has imported what the stages need, and has done nothing yet
 OF_POINT = 120  # bytes of the driver for each sample: order, links, hills and labels, as flat arrays
 _LEAST_PIECE = 8 << 20
 _PIECE = 1000  # times the root of the bytes of all points: as many pieces as each has megabytes, about
 _COPIES = 6  # of a piece that a task has in memory, its temporaries counted
 _OF_ENTRY = 64  # bytes for each neighbour of a block, temporaries counted
+_MOST_TOGETHER = 8  # blocks: with more, what is read once is little beside the search itself
 _UNITS = {
     "": 1,
     "kb": 10**3,
@@ -52,6 +55,12 @@ class Budget(NamedTuple):
                 f"process takes up to {least}; raise it"
             )
         return cls(piece_bytes, limit - LIBRARIES - _OF_ENTRY * block_entries)
+
+
+def blocks_together(room: int, row_bytes: int, n_neighbors: int) -> int:
+    """Blocks of queries that share what a search reads, in a quarter of the room."""
+    of_block = BLOCK_ROWS * (2 * row_bytes + _OF_ENTRY * n_neighbors)
+    return max(1, min(_MOST_TOGETHER, room // (4 * of_block)))
 
 
 def bytes_of(memory_limit: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,12 @@ from diffpeaks._base.array_file import Arrays
 from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.validation import check_list_length, n_threads
 from diffpeaks._native import move_self_first
+from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.cells.rules import Rule
 from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.neighbors.ragged_rows import with_rows
 from diffpeaks.sharded.blocks import Block, Bounds, all_bounds, block_arrays
+from diffpeaks.sharded.budget import blocks_together
 from diffpeaks.sharded.calibrating import calibrated
 from diffpeaks.sharded.cells import PointsInCells
 from diffpeaks.sharded.gathering import Gathered
@@ -57,7 +60,9 @@ class StoredPoints(PointSet):
             if found.reached:
                 rule, told = found.rule, (f"approximate: {found}", found.recall, found.recall_error)
         self._rule, bounds = rule, all_bounds(self.n_samples)
-        paths = store.map("search", _searched, [Searched(points, n_neighbors, rule, part) for part in bounds])
+        asked = [Searched(points, n_neighbors, rule, part) for part in bounds]
+        together = blocks_together(points.room, points.table.row_bytes, n_neighbors)
+        paths = store.map_together("search", _searched, asked, together)
         complete = np.inf if n_neighbors == self.n_samples else 0.0
         blocks = [Block(*of_block) for of_block in zip(bounds, paths, strict=True)]
         return StoredGraph.of_blocks(store, blocks, n_neighbors, complete, told)
@@ -83,15 +88,21 @@ class Searched(NamedTuple):
     bounds: Bounds
 
 
-def _searched(asked: Searched) -> Arrays:
-    """The rows of a block, complete and sorted, each point first in its own."""
-    points, n_neighbors, rule, bounds = asked
-    join = StoredJoin(points, n_neighbors)
-    queries = join.queries(np.arange(bounds.first, bounds.last))
+def _searched(asked: list[Searched]) -> Iterator[Arrays]:
+    """The rows of blocks, complete and sorted, each point first in its own. They share what is read."""
+    points, n_neighbors, rule, _ = asked[0]
+    join, all_bounds = StoredJoin(points, n_neighbors), [of.bounds for of in asked]
+    queries = join.queries(np.concatenate([np.arange(first, last) for first, last, _ in all_bounds]))
     rows = join.nearest(queries) if rule is None else join.found(queries, rule)
     short = np.flatnonzero(rows.indices[rows.indptr[1:] - 1] == NO_POINT)
     if len(short):  # too few points were visited
         rows = with_rows(rows, short, join.nearest(queries.some(short)))
-    found = block_arrays(bounds.first, np.diff(rows.indptr), rows)
-    move_self_first(rows.indptr, found["index"], found["distance"], 1)
-    return found
+    begin = 0
+    for first, last, _ in all_bounds:
+        of_block = slice(begin * n_neighbors, (begin + last - first) * n_neighbors)
+        lengths = np.full(last - first, n_neighbors)
+        own = RaggedRows(offsets(lengths), rows.indices[of_block], rows.distances[of_block])
+        found = block_arrays(first, lengths, own)
+        move_self_first(own.indptr, found["index"], found["distance"], 1)
+        yield found
+        begin += last - first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -67,15 +67,27 @@ class Store:
 
     def map(self, name: str, task: Callable[[T], Arrays], arguments: Sequence[T]) -> list[Path]:
         """The files with what a task finds for each argument. What is there is not computed again."""
+        return self.map_together(name, partial(_one_by_one, task), arguments, 1)
+
+    def map_together(
+        self, name: str, task: Callable[[list[T]], Iterable[Arrays]], arguments: Sequence[T], most: int
+    ) -> list[Path]:
+        """The same, where a task does up to so many in a row at once, and leaves a file for each of them."""
         folder = self.stage(name)
         paths = [folder / f"{i:06d}.part" for i in range(len(arguments))]
         left = [
             (argument, path) for argument, path in zip(arguments, paths, strict=True) if not _is_whole(path)
         ]
         self.n_resumed += len(paths) - len(left)
+        size = max(
+            1, min(most, len(left) // (2 * self.executor.n_workers))
+        )  # all workers have something to do
+        groups = [left[first : first + size] for first in range(0, len(left), size)]
         with stage(name, len(left)) as done:
-            for _ in self.executor.run(name, partial(_written, task), left):
-                done(1)
+            for group, _ in zip(
+                groups, self.executor.run(name, partial(_written, task), groups), strict=True
+            ):
+                done(len(group))
         return paths
 
     def stage(self, name: str) -> Path:
@@ -116,9 +128,14 @@ def in_turn(paths: Sequence[Path], *names: str) -> Iterator[Any]:
     return (read(path, *names) for path in paths)
 
 
-def _written(task: Callable[[T], Arrays], argument_and_path: tuple[T, Path]) -> None:
-    argument, path = argument_and_path
-    write_array_file(path, _RESULT, {}, task(argument))
+def _one_by_one(task: Callable[[T], Arrays], arguments: list[T]) -> Iterator[Arrays]:
+    return map(task, arguments)
+
+
+def _written(task: Callable[[list[T]], Iterable[Arrays]], group: list[tuple[T, Path]]) -> None:
+    found = task([argument for argument, _ in group])
+    for (_, path), arrays in zip(group, found, strict=True):
+        write_array_file(path, _RESULT, {}, arrays)
 
 
 def _is_whole(path: Path) -> bool:
