@@ -20,7 +20,7 @@ from diffpeaks.sharded.search import StoredJoin, merged
 from diffpeaks.sharded.store import Store, read
 
 _TASK_BYTES = 4 << 30  # of points for each task that searches a part of the sample
-_FEWEST_TASKS, _MOST_TASKS = 4, 64
+_FEWEST_TASKS, _MOST_TASKS = 2, 64
 
 
 def calibrated(

@@ -74,7 +74,8 @@ class StoredJoin:
         visited, limits = self._beside(queries, rule), None
         if rule.reach:
             limits = self.limit(queries, rule)
-            visited |= self._reached(queries, rule, limits)
+            fits = self.n_points * self._points.table.row_bytes <= self._room
+            visited |= fits or self._reached(queries, rule, limits)
         best: RaggedRows | None = None
         for loaded in self._chunks(visited):
             ruled = RuledJoin(loaded.join, self.n_neighbors)
