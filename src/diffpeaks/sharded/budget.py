@@ -9,12 +9,12 @@ import numpy as np
 
 from diffpeaks.sharded.blocks import BLOCK_ROWS
 
-LIBRARIES = 200 << 20  # bytes of a process that has imported what the stages need, and has done nothing yet
-OF_POINT = 120  # bytes of the driver for each sample: order, links, hills and labels, as flat arrays
-_LEAST_PIECE = 8 << 20
+LIBRARIES = 180 << 20  # bytes of a process that has imported what the stages need, and has done nothing yet
+OF_POINT = 300  # bytes of the driver for each sample: order, links, hills and labels, as flat arrays
+_LEAST_PIECE, _LEAST_ROOM = 8 << 20, 64 << 20
 _PIECE = 1000  # times the root of the bytes of all points: as many pieces as each has megabytes, about
 _COPIES = 6  # of a piece that a task has in memory, its temporaries counted
-_OF_ENTRY = 64  # bytes for each neighbour of a block, temporaries counted
+_OF_ENTRY = 80  # bytes for each neighbour of a block, temporaries counted
 _MOST_TOGETHER = 8  # blocks: with more, what is read once is little beside the search itself
 _UNITS = {
     "": 1,
@@ -48,13 +48,14 @@ class Budget(NamedTuple):
     def of(cls, limit: int, n_samples: int, row_bytes: int, block_entries: int) -> Budget:
         """What fits into that many bytes of each process, with blocks of a graph of so many entries."""
         piece_bytes = max(_LEAST_PIECE, row_bytes, round(_PIECE * np.sqrt(float(n_samples) * row_bytes)))
-        least = LIBRARIES + max(_COPIES * piece_bytes, 2 * _OF_ENTRY * block_entries, OF_POINT * n_samples)
+        lists = _OF_ENTRY * block_entries
+        least = LIBRARIES + max(_COPIES * piece_bytes, lists + _LEAST_ROOM, OF_POINT * n_samples)
         if limit < least:
             raise ValueError(
                 f"memory_limit={limit} bytes is too little: with {n_samples} samples of {row_bytes} bytes a "
                 f"process takes up to {least}; raise it"
             )
-        return cls(piece_bytes, limit - LIBRARIES - _OF_ENTRY * block_entries)
+        return cls(piece_bytes, limit - LIBRARIES - lists)
 
 
 def blocks_together(room: int, row_bytes: int, n_neighbors: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,9 +88,11 @@ class StoredPasses(HostPasses):
         vectors = self._put("hills", hill), self._put("sent", sent_by_weight)
         asked = zip(self.graph.stored, weights, strict=True)
         found = self.graph.store.map("flow", _flows, [(*of_block, *vectors, max_link) for of_block in asked])
-        origins, targets, flows = (concatenated(found, name) for name in ("origin", "target", "flow"))
         first = np.unique(hill, return_index=True)[1].astype(np.int32)
-        by_hill = sp.coo_array((flows, (origins, targets)), (len(first), len(first))).tocsr()
+        by_hill = _summed(
+            sp.coo_array((flow, (origin, target)), (len(first), len(first))).tocsr()
+            for origin, target, flow in in_turn(found, "origin", "target", "flow")
+        )
         in_order = np.argsort(first)
         by_hill = by_hill[in_order]
         lengths = np.zeros(len(hill), np.int64)
@@ -108,6 +111,18 @@ class StoredPasses(HostPasses):
         order = np.argsort(origins, kind="stable")
         indptr = offsets(np.bincount(origins, minlength=len(hill)))
         return RaggedRows(indptr, targets[order], np.zeros(len(targets), np.float32)), np.inf
+
+
+def _summed(parts: Iterator[sp.csr_array]) -> sp.csr_array:
+    """The sum of sparse matrices, of which only few are held: like sizes are added, so that none is often."""
+    held: list[sp.csr_array] = []
+    for part in parts:
+        held.append(part)
+        while len(held) > 1 and held[-2].nnz <= 2 * held[-1].nnz:
+            held[-2:] = [held[-2] + held[-1]]
+    while len(held) > 1:
+        held[-2:] = [held[-2] + held[-1]]
+    return held[0]
 
 
 def _spreads(block: OpenBlock, fewest: int, least: float) -> Arrays:

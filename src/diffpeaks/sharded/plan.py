@@ -18,7 +18,7 @@ _ENTRY_BYTES = 20  # of files for each neighbour: an index, a distance, a weight
 # Seconds on one worker (benchmarks/scaling/shards.py): for a feature of a point that is searched at the
 # default recall, at least, and times the root of the number of points; of one that is compared with another;
 # and for what follows, for each neighbour.
-_SEARCHED, _COMPARED, _FOLLOWING = (2.5e-7, 6e-10), 3e-11, 4e-7
+_SEARCHED, _COMPARED, _FOLLOWING = (2.5e-7, 6e-10), 3e-11, 1e-6
 _READ_AGAIN = 24  # times that a search reads each point for the blocks of others, at most
 
 

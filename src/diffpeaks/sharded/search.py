@@ -27,12 +27,14 @@ class Loaded(NamedTuple):
     """Some cells in memory, and the numbers of their points."""
 
     join: CellJoin
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int32]
 
     def named(self, rows: RaggedRows) -> RaggedRows:
         """Rows with the numbers that points have among all."""
-        found = np.where(rows.indices == NO_POINT, NO_POINT, self.numbers[rows.indices])
-        return rows._replace(indices=found.astype(np.int32))
+        is_missing = rows.indices == NO_POINT
+        found = self.numbers.take(rows.indices, mode="clip")
+        found[is_missing] = NO_POINT
+        return rows._replace(indices=found)
 
 
 class StoredJoin:
@@ -155,7 +157,7 @@ class StoredJoin:
         join.packed.set_spread(self.cells.spread)
         lengths = last - first
         skipped = np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
-        return Loaded(join, np.arange(len(skipped)) + skipped)
+        return Loaded(join, (np.arange(len(skipped)) + skipped).astype(np.int32))
 
 
 def merged(one: RaggedRows, other: RaggedRows, n_neighbors: int) -> RaggedRows:
