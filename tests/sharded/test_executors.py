@@ -117,6 +117,9 @@ def test_a_task_that_cannot_be_sent_is_named(of_processes):
     assert "in the task 'send 1/1'" in raised.value.__notes__
 
 
+TESTS = str(Path(__file__).parents[1])
+
+
 def is_gone(pid):
     """Wait for the end of a process that is not a child of this one."""
     while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
@@ -128,9 +131,12 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 
 def written(path):
-    while not (path.exists() and path.read_text()):
+    """The number that a worker writes; one that has not begun after a minute never will."""
+    for _ in range(6000):
+        if path.exists() and path.read_text():
+            return int(path.read_text())
         time.sleep(0.01)
-    return int(path.read_text())
+    raise AssertionError(f"no worker has written {path}")
 
 
 @needs_proc
@@ -145,11 +151,13 @@ def test_workers_end_with_their_executor(tmp_path):
 @needs_proc
 def test_workers_end_with_the_process_that_started_them(tmp_path):
     code = (
-        "import sys, worker_tasks\n"
+        "import sys\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "import worker_tasks\n"
         "from diffpeaks.sharded.executors import ProcessExecutor\n"
         "list(ProcessExecutor(1).run('sleep', worker_tasks.sleeps, [sys.argv[1]]))"
     )
-    driver = processes.Process(code, tmp_path / "pid")
+    driver = processes.Process(code, tmp_path / "pid", TESTS)
     worker = written(tmp_path / "pid")
     os.kill(driver.pid, signal.SIGKILL)
     assert driver.wait() == -signal.SIGKILL

@@ -95,7 +95,7 @@ def test_pieces_and_memory_change_nothing(room, piece_bytes, tmp_path):
 
 
 def test_an_approximate_graph_has_the_labels_of_the_same_graph_in_memory(tmp_path):
-    X, _ = make_blobs(9000, 24, centers=30, cluster_std=4.0, random_state=0)
+    X, _ = make_blobs(20_000, 24, centers=30, cluster_std=4.0, random_state=0)
     recipe = replace(DEFAULT, smooth=False, isolated="outliers")
     graphs, found_labels = [], []
     with SerialExecutor() as executor:
@@ -270,11 +270,16 @@ def test_rows_without_a_direction_are_told_with_their_shard(tmp_path):
     assert any("part-1.npy" in note for note in told.value.__notes__)
 
 
-def test_a_search_at_a_recall_is_asked_for_as_elsewhere():
-    X, _ = make_blobs(3000, 8, centers=5, random_state=0)
+@pytest.mark.parametrize(("n_samples", "n_features"), [(1, 2), (3, 2), (3000, 8), (12_000, 64)])
+def test_a_search_at_a_recall_is_asked_for_as_elsewhere(n_samples, n_features):
+    X, _ = make_blobs(n_samples, n_features, centers=min(n_samples, 5), random_state=0)
     model = fitted(X, search=ApproximateSearch(0.9))
-    assert model.n_clusters_ == 5
+    is_large = n_samples > 3000
+    assert model.search_.startswith("approximate" if is_large else "cells")
     assert model.recall_ >= 0.9
+    assert is_large == (model.recall_ < 1)
+    if n_samples >= 3000:
+        assert model.n_clusters_ == 5
 
 
 def test_the_identity_of_a_run_is_json(tmp_path):

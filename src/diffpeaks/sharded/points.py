@@ -13,6 +13,7 @@ from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.validation import check_list_length, n_threads
 from diffpeaks._native import move_self_first
 from diffpeaks.graph.rows import RaggedRows, offsets
+from diffpeaks.neighbors.cells.approximate import is_worth_calibrating
 from diffpeaks.neighbors.cells.rules import Rule
 from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.neighbors.ragged_rows import with_rows
@@ -55,7 +56,7 @@ class StoredPoints(PointSet):
         n_neighbors = check_list_length(n_neighbors, self.n_samples)
         store, points = self.space.store, self.space.in_cells
         rule, told = None, ("cells", 1.0, 0.0)
-        if self._recall is not None:
+        if self._recall is not None and is_worth_calibrating(*self.space.points.shape, n_neighbors):
             found = calibrated(store, points, n_neighbors, self._recall, self._earlier)
             if found.reached:
                 rule, told = found.rule, (f"approximate: {found}", found.recall, found.recall_error)

@@ -28,6 +28,12 @@ def approximate_cell_size(n_samples: int) -> int:
     return max(64, round(np.sqrt(n_samples) / 6))
 
 
+def is_worth_calibrating(n_points: int, n_features: int, n_neighbors: int) -> bool:
+    """Whether points are so many that a rule may save more than its calibration costs."""
+    many = n_points >= _FEWEST_SAMPLES and n_points**2 * n_features >= _WORTH_CALIBRATING
+    return many and 2 <= n_neighbors <= n_points // 8
+
+
 @dataclass(frozen=True)
 class ApproximateSearch:
     """Nearest neighbours of which a stated share is found.
@@ -74,9 +80,7 @@ class ApproximateCellSearch(CellSearch):
         return search
 
     def _is_worth_calibrating(self, n_nearest: int) -> bool:
-        n_distinct, n_features = self._duplicates.n_distinct, self.space.points.shape[1]
-        many = n_distinct >= _FEWEST_SAMPLES and n_distinct**2 * n_features >= _WORTH_CALIBRATING
-        return many and 2 <= n_nearest <= n_distinct // 8
+        return is_worth_calibrating(self._duplicates.n_distinct, self.space.points.shape[1], n_nearest)
 
     def _joined(self, n_neighbors: int) -> CellJoin:
         if not self._is_worth_calibrating(n_neighbors):
