@@ -117,6 +117,11 @@ def test_a_task_that_cannot_be_sent_is_named(of_processes):
     assert "in the task 'send 1/1'" in raised.value.__notes__
 
 
+# Ray and Dask leave sockets and event loops to Python, which may notice them in any later test
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+]
 TESTS = str(Path(__file__).parents[1])
 
 

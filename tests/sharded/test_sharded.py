@@ -23,6 +23,8 @@ from diffpeaks.sharded.points import stored_points
 from diffpeaks.sharded.sources import open_source
 from diffpeaks.sharded.store import Store
 
+# Ray and Dask leave sockets and event loops to Python, which may notice them in any later test
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 # neighbours that are equally near would follow the order of points, which is another one in cells
 DIGITS = load_digits().data + np.random.RandomState(0).normal(scale=1e-3, size=(1797, 64))
 
