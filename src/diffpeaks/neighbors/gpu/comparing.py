@@ -8,11 +8,11 @@ import torch
 import triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from diffpeaks.neighbors.gpu import kernels
+from diffpeaks.neighbors.gpu.kernels import compare
 from diffpeaks.neighbors.gpu.table import Columns
 
 try:
-    from diffpeaks.neighbors.gpu import hopper
+    from diffpeaks.neighbors.gpu.kernels import hopper
 
     _HAS_HOPPER = True
 except ImportError:  # of a part of Triton that is still an experiment
@@ -20,7 +20,7 @@ except ImportError:  # of a part of Triton that is still an experiment
 
 _ROWS, _PART = 128, 64
 _TILES = 2  # of columns, with which these rows are compared at once
-BLOCK = _TILES * kernels.COLUMNS  # columns come in multiples of it
+BLOCK = _TILES * compare.COLUMNS  # columns come in multiples of it
 
 
 class Comparing:
@@ -33,13 +33,13 @@ class Comparing:
     def best(self, rows: torch.Tensor, columns: Columns) -> torch.Tensor:
         """The largest value of each row in groups of columns."""
         best = fours(rows, columns, torch.float32)
-        self._compare(rows, columns, best, best, best, kernels.BEST)
+        self._compare(rows, columns, best, best, best, compare.BEST)
         return best
 
     def marked(self, rows: torch.Tensor, columns: Columns, least: torch.Tensor) -> torch.Tensor:
         """Which values reach the least of their row."""
         marks = fours(rows, columns)
-        self._compare(rows, columns, least, marks, marks, kernels.MARKS)
+        self._compare(rows, columns, least, marks, marks, compare.MARKS)
         return marks
 
     def marked_pairs(
@@ -47,7 +47,7 @@ class Comparing:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The same of rows that are the first columns, and which reach the least of their column."""
         marks, turned = fours(rows, columns), fours(rows, columns)
-        self._compare(rows, columns, least, marks, turned, kernels.PAIRS)
+        self._compare(rows, columns, least, marks, turned, compare.PAIRS)
         return marks, turned
 
     def _compare(
@@ -59,7 +59,7 @@ class Comparing:
         turned: torch.Tensor,
         makes: int,
     ) -> None:
-        n_tiles = len(columns.bias) // kernels.COLUMNS
+        n_tiles = len(columns.bias) // compare.COLUMNS
         compared = columns.bias, least, made, turned, len(rows), n_tiles
         n_blocks = triton.cdiv(len(rows), _ROWS)
         if self._suits_hopper:
@@ -69,7 +69,7 @@ class Comparing:
             return
         sides = ((rows, _ROWS), (columns.rows, BLOCK))
         tiles = (TensorDescriptor.from_tensor(side, [n_rows, _PART]) for side, n_rows in sides)
-        kernels.compare[grid_of(self._card, n_blocks, n_tiles // _TILES)](
+        compare.compare[grid_of(self._card, n_blocks, n_tiles // _TILES)](
             *(*tiles, *compared, triton.cdiv(rows.shape[1], _PART), self._has_bias, makes),
             ROWS=_ROWS,
             TILES=_TILES,
@@ -80,7 +80,7 @@ class Comparing:
 
 def fours(rows: torch.Tensor, columns: Columns, dtype: torch.dtype = torch.int32) -> torch.Tensor:
     """Room for what is made of rows and columns: four words or values for each row and tile."""
-    n_tiles = len(columns.bias) // kernels.COLUMNS
+    n_tiles = len(columns.bias) // compare.COLUMNS
     return torch.empty((len(rows), 4 * n_tiles), dtype=dtype, device=rows.device)
 
 

@@ -10,8 +10,9 @@ import torch
 import triton
 from scipy.special import pdtrik
 
-from diffpeaks.neighbors.gpu import kernels
 from diffpeaks.neighbors.gpu.comparing import BLOCK, Comparing, grid_of
+from diffpeaks.neighbors.gpu.kernels import candidates, differences
+from diffpeaks.neighbors.gpu.kernels.compare import COLUMNS
 from diffpeaks.neighbors.gpu.table import (
     Columns,
     Coordinates,
@@ -85,10 +86,10 @@ class Marks:
         self, marks: torch.Tensor, listed: Listed, first_row: int, first_point: int, turned: bool = False
     ) -> None:
         """Add what is marked to the lists of rows; turned, to those of points that are no rows."""
-        first_tile = triton.cdiv(len(marks), kernels.COLUMNS) if turned else 0
+        first_tile = triton.cdiv(len(marks), COLUMNS) if turned else 0
         given = listed.lists, listed.counts, len(self._points), marks.shape[1] // 4, first_tile
         how = {"ROOM": listed.lists.shape[1], "TILES": _TILES_COLLECTED, "TURNED": turned, "num_warps": 1}
-        kernels.collect[(len(marks),)](marks, *given, first_row, first_point, **how)
+        candidates.collect[(len(marks),)](marks, *given, first_row, first_point, **how)
 
     def _marked(
         self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None
@@ -103,7 +104,7 @@ def squares_of_lists(
     """Squared distances to the points of the lists; infinite for none."""
     sums = torch.full(lists.shape, torch.inf, dtype=torch.float64, device=queries.device)
     (n_points, n_features), room = points.shape, lists.shape[1]
-    kernels.sum_squares[(len(queries),)](
+    candidates.sum_squares[(len(queries),)](
         *(queries, points, lists, counts, sums, n_points, n_features),
         ROOM=room,
         PAIRS=_PAIRS,
@@ -189,7 +190,7 @@ class DifferenceMarks(Marks):
     def __init__(self, table: DifferenceTable, points: torch.Tensor) -> None:
         n_columns = table.columns.shape[1]
         super().__init__(points, n_columns, n_columns // _EVERY // _GROUP)
-        self._table, self._n_tiles = table, n_columns // kernels.COLUMNS
+        self._table, self._n_tiles = table, n_columns // COLUMNS
         self._card = torch.cuda.get_device_properties(points.device)
 
     def _marked(
@@ -200,7 +201,7 @@ class DifferenceMarks(Marks):
         marks = torch.empty((len(rows), 4 * self._n_tiles), dtype=torch.int32, device=rows.device)
         grid = grid_of(self._card, triton.cdiv(len(rows), _FEW_ROWS), self._n_tiles, 8)
         given = rows, self._table.columns, most, marks, len(rows), self._n_tiles
-        kernels.mark_differences[grid](*given, FEATURES=rows.shape[1], ROWS=_FEW_ROWS)
+        differences.mark_differences[grid](*given, FEATURES=rows.shape[1], ROWS=_FEW_ROWS)
         return marks, self._table.slope * most
 
     def _most(self, rows: torch.Tensor, n_wanted: int, farthest: torch.Tensor | None) -> torch.Tensor:
@@ -213,9 +214,9 @@ class DifferenceMarks(Marks):
     def _reached_by(self, rows: torch.Tensor, n_wanted: int) -> torch.Tensor:
         """A squared distance within which about enough points are, by the best of some groups of a sample."""
         best = torch.empty((len(rows), self._n_groups), dtype=torch.float64, device=rows.device)
-        grid = triton.cdiv(len(rows), _GROUP_ROWS), triton.cdiv(self._n_groups, kernels.COLUMNS)
+        grid = triton.cdiv(len(rows), _GROUP_ROWS), triton.cdiv(self._n_groups, COLUMNS)
         given = rows, self._table.columns, best, len(rows), self._n_columns, self._n_groups
-        kernels.best_of_groups[grid](
+        differences.best_of_groups[grid](
             *given, FEATURES=rows.shape[1], ROWS=_GROUP_ROWS, GROUP=_GROUP, EVERY=_EVERY, num_warps=8
         )
         rank = min(sample_rank(n_wanted), self._n_groups)
@@ -228,7 +229,7 @@ def _dealt(columns: Columns, n_points: int) -> Columns:
     n_dealt = len(rows) // BLOCK * BLOCK
     order = (
         torch.arange(n_dealt, device=rows.device)
-        .view(kernels.COLUMNS, n_dealt // kernels.COLUMNS)
+        .view(COLUMNS, n_dealt // COLUMNS)
         .T.reshape(-1)
     )
     return Columns(rows[order], bias[order])

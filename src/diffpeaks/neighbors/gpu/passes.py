@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from diffpeaks._native import RATIOS_IN_PRODUCT, n_parts_of, spreads_by_products
 from diffpeaks.graph.passes import HostPasses, RowsOfHills, Step, Weighing
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.gpu import listed_rows, rows
 from diffpeaks.neighbors.gpu.devices import launching_on, on_device
+from diffpeaks.neighbors.gpu.kernels import listed_rows, rows
 
 if TYPE_CHECKING:
     from diffpeaks.neighbors.gpu.graph import DeviceGraph

@@ -119,7 +119,7 @@ class DeviceSpace(EuclideanSpace):
             moved = host.shifted(on_host(queries), rows, own_first, masses, reach, pull, n_threads)
             return on_device(moved, device)
         from diffpeaks.neighbors.gpu.graph import device_rows  # which needs Triton
-        from diffpeaks.neighbors.gpu.shifts import shifted
+        from diffpeaks.neighbors.gpu.kernels.shifts import shifted
 
         masses = None if masses is None else on_device(masses, device)
         targets = self.points, masses, on_device(reach, device)

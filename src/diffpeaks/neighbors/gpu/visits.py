@@ -74,7 +74,7 @@ class CellVisits:
     def _joined(self, which: torch.Tensor, visited: torch.Tensor) -> torch.Tensor:
         """Values of points and members of cells that they visit, minus infinity where a cell has no more."""
         if runs_kernels(self._device):
-            from diffpeaks.neighbors.gpu.joins import joined  # which needs Triton
+            from diffpeaks.neighbors.gpu.kernels.joins import joined  # which needs Triton
 
             return joined(self._columns, self.cells, which, visited)
         members = self.cells.members[visited]

@@ -7,8 +7,8 @@ import triton
 import triton.language as tl
 
 from diffpeaks.neighbors.euclidean import Pull
+from diffpeaks.neighbors.gpu.kernels.rows import ROWS, exp_of_negative, own_rows
 from diffpeaks.neighbors.gpu.passes import UNFUSED, DeviceRows
-from diffpeaks.neighbors.gpu.rows import ROWS, exp_of_negative, own_rows
 
 _ROWS = tl.constexpr(ROWS)
 _FEATURES = 256  # of a program that moves a sample

@@ -8,7 +8,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from diffpeaks.neighbors.gpu.rows import ROWS, own_rows
+from diffpeaks.neighbors.gpu.kernels.rows import ROWS, own_rows
 
 _ROWS = tl.constexpr(ROWS)
 _FEW_HILLS = tl.constexpr(8)  # beside a row, whose flows are added up before they are listed
