@@ -15,9 +15,9 @@ import torch
 
 torch.cuda.get_device_properties = lambda device: SimpleNamespace(multi_processor_count=3, major=8)
 from diffpeaks.neighbors.contract import Measure
-from diffpeaks.neighbors.gpu import ladder, visits
+from diffpeaks.neighbors.gpu import ladder, marks, visits
 from diffpeaks.neighbors.gpu.devices import FEW_FEATURES
-from diffpeaks.neighbors.gpu.distances import squared_distances
+from diffpeaks.neighbors.gpu.distances import measured, squared_distances
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
 from diffpeaks.neighbors.gpu.marks import sample_rank
 from diffpeaks.neighbors.gpu.table import Queries
@@ -36,10 +36,10 @@ def check(n_features, dtype, unit):
     if n_features > FEW_FEATURES:
         assert (points._table("halves").common_bias is not None) == unit
     queries = torch.from_numpy(X[::328].astype(dtype))
-    listed, squares, beyond = points._marking().proposed(Queries(queries), N_NEAREST, None)
+    listed, squares, beyond, _ = points._marking().proposed(Queries(queries), N_NEAREST, None)
     exact = squared_distances(queries, points.points, torch.arange(N_POINTS).expand(25, -1))
     exact = torch.cat([exact, torch.full((25, 1), torch.inf)], dim=1)  # of none
-    assert (listed.diff(dim=1) > 0)[listed[:, 1:] < N_POINTS].all()
+    assert (listed.sort(dim=1).values.diff(dim=1) > 0)[listed.sort(dim=1).values[:, 1:] < N_POINTS].all()
     assert (squares == exact.gather(1, listed.long())).all()
     assert (exact.scatter(1, listed.long(), torch.inf) >= beyond[:, None]).all()
     found = points._found(Rung("marks"), Queries(queries), N_NEAREST, torch.full((25,), torch.inf))
@@ -74,8 +74,30 @@ def check_pairs(n_features, unit):  # each pair is compared once, and marks eith
     some = torch.arange(0, len(X), 33)
     expected = marking.proposed(Queries(points.points[some], some), N_NEAREST, None)
     found = marking.proposed(Queries(points.points[some], some, listed.of(some)), N_NEAREST, None)
-    assert all((ours == theirs).all() for ours, theirs in zip(found, expected))
+    assert (found.beyond == expected.beyond).all()
+    for ours, theirs in zip(found[:2], expected[:2]):
+        assert (ours.sort(dim=1).values == theirs.sort(dim=1).values).all()
     assert marking.listed(N_NEAREST, 1 << 10, n_done.append) is None
+
+
+def check_ranks(n_values):  # values that are beaten in their pair are passed over where rows are long
+    values = torch.from_numpy(np.random.default_rng(0).integers(0, 40, (7, n_values))).float()
+    found = marks.values_of_ranks(values, 2, 9)
+    expected = values.topk(10).values[:, [2, 9]]
+    assert (found == expected).all() if n_values <= marks._MOST_RANKED else (found <= expected).all()
+
+
+def check_first_of_lists(measure):  # ties by the number of the point, and no point comes last
+    random = np.random.default_rng(0)
+    lists = torch.from_numpy(np.stack([random.permutation(60) for _ in range(20)])).int()
+    squares = torch.from_numpy(random.integers(0, 9, lists.shape) / 7) * 2.0 ** torch.arange(20)[:, None]
+    squares[lists == 59] = torch.inf  # which stands for none
+    nearest, distances, last = marks.nearest_listed(lists, squares, measure, 12)
+    points, order = lists.sort(dim=1)
+    all_squares = squares.gather(1, order)
+    expected, order = measured(all_squares, measure, torch.float32).sort(dim=1, stable=True)
+    assert (nearest == points.gather(1, order)[:, :12]).all() and (distances == expected[:, :12]).all()
+    assert (last == all_squares.gather(1, order)[:, 11]).all()
 
 
 def check_visits(n_features, unit):  # members of cells, compared with those who visit
@@ -99,6 +121,10 @@ def check_visits(n_features, unit):  # members of cells, compared with those who
     assert (nearest.indices == exact.indices).all() and (nearest.distances == exact.distances).all()
 
 
+check_ranks(50)
+check_ranks(40_000)
+check_first_of_lists(Measure(2.0))
+check_first_of_lists(Measure(2.0, squared=True, factor=0.5, zero=0.6))
 check_visits(20, False)
 check_visits(70, True)
 check_beginning()

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from diffpeaks.neighbors.contract import Measure
+from diffpeaks.neighbors.gpu.devices import runs_kernels
 
 _LANES = 16
 
@@ -32,6 +33,12 @@ def squared_distances(queries: torch.Tensor, points: torch.Tensor, which: torch.
 
 def squared_lengths(rows: torch.Tensor) -> torch.Tensor:
     """Sums of the squares of each row, in the same way."""
+    if runs_kernels(rows.device):
+        from diffpeaks.neighbors.gpu.marks import squares_of_lists  # which needs Triton
+
+        zero = torch.zeros((1, rows.shape[1]), dtype=rows.dtype, device=rows.device)
+        lists = torch.zeros((len(rows), 1), dtype=torch.int32, device=rows.device)
+        return squares_of_lists(rows.contiguous(), zero, lists, torch.ones_like(lists[:, 0]))[:, 0]
     n_features = rows.shape[1]
     in_lanes = n_features - n_features % _LANES
     lanes = torch.zeros((len(rows), _LANES), dtype=torch.float64, device=rows.device)

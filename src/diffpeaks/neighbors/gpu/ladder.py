@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _GROUP = 64  # columns of which the best is looked at first
 _COLUMNS = 8 * _GROUP  # tables are as wide as a multiple of that: products are slow otherwise
 SPARE = 32  # points that are proposed beyond those that are asked for
+_MOST_SORTED = 4096  # points of a list, in a kernel of our own
 _SAMPLE = 256  # queries that tell with which rung to begin
 _MOST_UNCERTAIN = 0.1  # of them: beyond, the next rung is the better beginning
 
@@ -110,10 +111,12 @@ class DevicePoints:
 
     def _uncertain(self, found: Found, rung: Rung) -> Iterator[slice | torch.Tensor]:
         """The queries that a rung must look at, so many at a time as the workspace holds."""
-        step = self._n_queries(rung, found.indices.shape[1])
         left = (~found.certain).nonzero()[:, 0]
+        if not len(left):
+            return  # before the table of the rung is made
+        step = self._n_queries(rung, found.indices.shape[1])
         if len(left) < len(found.certain):
-            yield from left.split(step) if len(left) else ()
+            yield from left.split(step)
         else:
             yield from (slice(first, first + step) for first in range(0, len(left), step))
 
@@ -168,13 +171,23 @@ class DevicePoints:
 
     def nearest_of(self, proposed: Proposed, n_nearest: int) -> Found:
         """The first of what is proposed, by (distance, index)."""
-        points, squares, beyond = proposed
-        distances, order = measured(squares, self._measure, self.points.dtype).sort(dim=1, stable=True)
-        order = order[:, :n_nearest]
-        last = squares.gather(1, order[:, -1:])[:, 0]
+        points, squares, beyond, in_order = proposed
+        dtype = self.points.dtype
+        by_kernel = runs_kernels(self._device) and points.dtype == torch.int32 and dtype == torch.float32
+        if by_kernel and points.shape[1] <= _MOST_SORTED:
+            from diffpeaks.neighbors.gpu.marks import nearest_listed  # which needs Triton
+
+            nearest, distances, last = nearest_listed(points, squares, self._measure, n_nearest)
+        else:
+            if not in_order:
+                points, order = points.sort(dim=1)
+                squares = squares.gather(1, order)
+            distances, order = measured(squares, self._measure, dtype).sort(dim=1, stable=True)
+            order, distances = order[:, :n_nearest], distances[:, :n_nearest]
+            nearest, last = points.gather(1, order).int(), squares.gather(1, order[:, -1:])[:, 0]
         # rounding keeps the order: what is farther than all proposals must also count as farther
-        certain = measured(beyond.clamp(min=0), self._measure, distances.dtype) > distances[:, n_nearest - 1]
-        return Found(points.gather(1, order).int(), distances[:, :n_nearest], last, certain)
+        certain = measured(beyond.clamp(min=0), self._measure, dtype) > distances[:, -1]
+        return Found(nearest, distances, last, certain)
 
     def _proposed(
         self, rung: Rung, queries: Queries, n_nearest: int, farthest: torch.Tensor | None

@@ -10,8 +10,10 @@ import torch
 import triton
 from scipy.special import pdtrik
 
+from diffpeaks.neighbors.contract import Measure
 from diffpeaks.neighbors.gpu.comparing import BLOCK, Comparing, grid_of
 from diffpeaks.neighbors.gpu.kernels import candidates, differences
+from diffpeaks.neighbors.gpu.kernels import nearest as kernels_of_rows
 from diffpeaks.neighbors.gpu.kernels.compare import COLUMNS
 from diffpeaks.neighbors.gpu.table import (
     Columns,
@@ -31,6 +33,7 @@ _TILES_COLLECTED, _PAIRS = 64, 32
 _PAIR_BYTES = 1 << 30  # of marks of pairs, at once
 _SAMPLE_BYTES = 1 << 28  # of the best of the sample, at once
 _SUM_ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
+_MOST_RANKED = 1 << 14  # values of a row, in a kernel
 _FARTHER = 1 + 1e-6  # times a squared distance, than which another may be rounded to the same
 
 
@@ -70,8 +73,8 @@ class Marks:
             self._collect(marks, listed, 0, 0)
         lists, counts, beyond = listed
         beyond = torch.where(counts > lists.shape[1], 0.0, beyond)  # some were left out
-        lists = lists.sort(dim=1).values
-        return Proposed(lists, squares_of_lists(queries.rows, self._points, lists, counts), beyond)
+        squares = squares_of_lists(queries.rows, self._points, lists, counts)
+        return Proposed(lists, squares, beyond, in_order=False)
 
     def listed(self, n_wanted: int, most_bytes: int, done: Callable[[int], Any]) -> Listed | None:
         """What is marked for all points, if that can be known at once in lists of so many bytes."""
@@ -112,6 +115,39 @@ def squares_of_lists(
         enable_fp_fusion=False,  # the compiled core fuses none either
     )
     return sums
+
+
+def nearest_listed(
+    lists: torch.Tensor, squares: torch.Tensor, measure: Measure, n_nearest: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The nearest points of each list, their distances in floats, and the last squared distance."""
+    n_rows, room = lists.shape
+    nearest = torch.empty((n_rows, n_nearest), dtype=torch.int32, device=lists.device)
+    distances = torch.empty_like(nearest, dtype=torch.float32)
+    last = torch.empty(n_rows, dtype=torch.float64, device=lists.device)
+    constants = torch.tensor([measure.factor, measure.zero], dtype=torch.float64, device=lists.device)
+    given = squares, lists, constants, nearest, distances, last, n_nearest
+    size = max(triton.next_power_of_2(room), triton.next_power_of_2(n_nearest))
+    how = {"ROOM": room, "SIZE": size, "SQUARED": measure.squared, "num_warps": _n_warps(size, 512)}
+    kernels_of_rows.nearest_listed[(n_rows,)](*given, **how, enable_fp_fusion=False)
+    return nearest, distances, last
+
+
+def values_of_ranks(values: torch.Tensor, first: int, last: int) -> torch.Tensor:
+    """Of each row the values of two ranks, counted from the largest one, whose rank is 0."""
+    while values.shape[1] > _MOST_RANKED:  # the larger ones of pairs: a value that is beaten is passed over
+        half = values.shape[1] // 2
+        values = torch.maximum(values[:, :half], values[:, half : 2 * half])
+    found = torch.empty((len(values), 2), dtype=values.dtype, device=values.device)
+    size = triton.next_power_of_2(values.shape[1])
+    given = values.contiguous(), found, values.shape[1], first, last
+    kernels_of_rows.values_of_ranks[(len(values),)](*given, SIZE=size, num_warps=_n_warps(size, 2048))
+    return found
+
+
+def _n_warps(size: int, each: int) -> int:
+    """For a row of that size, if a warp takes so many values: threads of a warp need not wait for others."""
+    return max(1, min(8, size // each))
 
 
 class ProductMarks(Marks):
@@ -172,12 +208,12 @@ class ProductMarks(Marks):
         """
         rank = min(sample_rank(n_wanted), self._n_groups)
         blocks = asked.rows.split(max(1, _SAMPLE_BYTES // (4 * self._n_groups)))
+        first = min(n_wanted // _EVERY, rank - 1)
         best = (self._comparing.best(rows, self._sample) for rows in blocks)
-        ranked = torch.cat([some.topk(rank, dim=1).values for some in best]).double()
+        ranked = torch.cat([values_of_ranks(some, first, rank - 1) for some in best]).double()
         ranked += self._table.common_bias or 0.0
-        last = ranked[:, min(n_wanted // _EVERY, rank - 1)]
-        clear = last - 2 * self._table.error(asked, _SUM_ROUNDING)
-        return torch.minimum(ranked[:, -1], clear).float()
+        clear = ranked[:, 0] - 2 * self._table.error(asked, _SUM_ROUNDING)
+        return torch.minimum(ranked[:, 1], clear).float()
 
     def _without_bias(self, values: torch.Tensor) -> torch.Tensor:
         """Values as products have them, if all columns have the same bias."""
@@ -227,9 +263,5 @@ def _dealt(columns: Columns, n_points: int) -> Columns:
     """Every so many-th of the points; those of a tile are spread over all, as neighbours may not be."""
     rows, bias = (values[:n_points:_EVERY] for values in columns)
     n_dealt = len(rows) // BLOCK * BLOCK
-    order = (
-        torch.arange(n_dealt, device=rows.device)
-        .view(COLUMNS, n_dealt // COLUMNS)
-        .T.reshape(-1)
-    )
+    order = torch.arange(n_dealt, device=rows.device).view(COLUMNS, n_dealt // COLUMNS).T.reshape(-1)
     return Columns(rows[order], bias[order])

@@ -58,7 +58,7 @@ class Queries(NamedTuple):
 
 
 class Proposed(NamedTuple):
-    """Points that may be the nearest of queries, in the order of their numbers; none come last.
+    """Points that may be the nearest of queries.
 
     No point that is not proposed is nearer than the squared distance `beyond`.
     """
@@ -66,6 +66,7 @@ class Proposed(NamedTuple):
     points: torch.Tensor
     squares: torch.Tensor  # of the distances; infinite for none
     beyond: torch.Tensor  # of each query
+    in_order: bool = True  # of their numbers, none last
 
 
 class Coordinates(NamedTuple):
