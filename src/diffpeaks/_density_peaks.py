@@ -10,28 +10,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
 from diffpeaks._base.validation import check_flat
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
-from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of
+from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.density.samples import distinct_samples, isolation_of, smoothed
+from diffpeaks.density.samples import distinct_samples, isolation_of, settings_of, smoothed
 from diffpeaks.density.weights import weighed
-from diffpeaks.graph.neighbor_graph import NeighborGraph, intrinsic_dimension
-from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointsEstimator, PointSet
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
+from diffpeaks.recipes import Recipe
 from diffpeaks.results.absent import WithAbsent, with_absent
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
 from diffpeaks.results.landscape import Landscape
 
 
-class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
+class DensityPeaks(FittedMethods, DensityClusterer):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -184,71 +182,62 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             what the fit says of it is what it predicts. A neighbour counts once among `n_neighbors`,
             whatever it weighs.
         """
-        density = density_of(self, KernelDiffusion(steps=self._chosen_recipe.steps))
+        density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
         X, weights, absent = weighed(self._checked(X), sample_weight, density, self.metric)
-        points = self._searchable(X)
-        distinct = distinct_samples(points, density, weights, self._chosen_recipe)
-        return self._set(with_absent(self._clustered(points, distinct, density), absent))
+        clustering = self._clustered(self._searchable(X), weights, density)
+        return self._set(with_absent(clustering, absent))
 
     def clustering_of(self, points: PointSet, weights: NDArray[np.float64] | None) -> Clustering:
-        """The clustering of distinct points that lie elsewhere, each of which stands for so many samples."""
+        """The clustering of points that lie elsewhere, each of which stands for so many samples."""
         self._validate_params()
-        density = density_of(self, KernelDiffusion(steps=self._chosen_recipe.steps))
-        return self._clustered(points, DistinctSamples(points, weights), density)
+        density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
+        return self._clustered(points, weights, density)
 
     def _clustered(
-        self, points: PointSet | GivenGraph, distinct: DistinctSamples, density: GraphDensity
+        self, points: PointSet | GivenGraph, weights: NDArray[np.float64] | None, density: GraphDensity
     ) -> Clustering:
         """The method, from points to clusters; it does not ask where the points lie."""
-        recipe, seed = self._chosen_recipe, _fixed_seed(self.random_state)
-        n_neighbors = self._n_neighbors_among(distinct, recipe)
-        graph, dimension, isolation, smoothing = None, None, None, None
-        # where the density sees the samples: as they are, or moved towards their neighbours
-        if self._may_smooth(distinct, recipe):
-            graph = distinct.points.graph(n_neighbors)
+        recipe, seed = self._used_recipe, _fixed_seed(self.random_state)
+
+        # distinct samples, their neighbours, and whether those far from all others are strangers
+        samples = distinct_samples(points, density, weights, recipe)
+        may_move = self._may_move(samples)
+        needs = self._default_needs(samples) if may_move else self._needs(density, samples)
+        graph = samples.graph(*needs)
+        isolation = isolation_of(samples.points, graph, recipe, seed)
+
+        # smoothing: samples move towards their neighbours, unless strangers would move into clusters
+        smoothing = None
+        if may_move and (self.smooth is True or not isolation.forbid_moving):
             with loop_stage("smoothing", points.n_samples):
-                dimension = _dimension(distinct.points, graph)
-                always = self.smooth is True
-                distinct, isolation, smoothing = smoothed(distinct, graph, dimension, recipe, seed, always)
-        # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
-        seen = distinct.points
-        needs = Needs(n_neighbors) if self.density is None else density.needs(seen)
-        if graph is None or smoothing is not None or needs != Needs(graph.n_neighbors):
-            graph, dimension = seen.graph(*needs), None
+                samples, smoothing = smoothed(samples, graph, recipe, seed)
+
+        # the density, on the neighbours of the samples where they lie now
+        needs = self._needs(density, samples)
+        graph = samples.graph(*needs)
         with loop_stage("density", points.n_samples):
-            isolation = isolation or isolation_of(seen, graph, seen.typical_distance(seed), recipe)
-            dimension = (dimension or _dimension(seen, graph)) if recipe.measure_dimension else np.inf
-            settings = recipe.in_dimensions(dimension)
+            settings = settings_of(samples.points, graph, recipe)
             if self.density is None:
-                density.set_params(n_neighbors=n_neighbors or "auto", start_power=settings.start_power)
-            density.fit_graph(seen, graph, needs, distinct.totals)
-        # hills of the density, and the clusters that a cut takes from them
-        known = points, distinct, density, isolation, smoothing
+                n_neighbors = needs.n_neighbors or "auto"
+                density.set_params(n_neighbors=n_neighbors, start_power=settings.start_power)
+            density.fit_graph(samples.points, graph, needs, samples.totals)
+
+        # its hills along links to denser neighbours, and the clusters that a cut takes from them
+        known = points, samples, density, isolation, smoothing
         landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
-        policy = NoisePolicy(self.halo, self.min_cluster_size, self.noise)
-        return clustered(landscape, cut, policy)
+        return clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise))
 
-    @property
-    def _chosen_recipe(self) -> Recipe:
-        return self.recipe or (DEFAULT if self.density is None else PLAIN)
-
-    def _n_neighbors_among(self, distinct: DistinctSamples, recipe: Recipe) -> int | None:
-        """None stands for the whole rows of a given graph."""
-        if self.n_neighbors != "auto":
-            return distinct.n_neighbors(self.n_neighbors)
-        points = distinct.points
-        return None if isinstance(points, GivenGraph) else recipe.n_neighbors(points.n_samples)
-
-    def _may_smooth(self, distinct: DistinctSamples, recipe: Recipe) -> bool:
-        """Whether samples may be moved, as far as their distances do not decide."""
-        if self.smooth is True and not distinct.points.can_move:
+    def _may_move(self, samples: DistinctSamples) -> bool:
+        """Whether smoothing may move samples, as far as their distances do not decide."""
+        can_move = samples.points.can_move
+        if self.smooth is True and not can_move:
             raise ValueError(
                 "smooth=True needs dense points and metric='euclidean' or 'cosine', where means are points; "
                 f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
             )
-        automatic = recipe.smooth and self.max_link is None
-        return distinct.points.can_move and bool(automatic if self.smooth == "auto" else self.smooth)
+        automatic = self._used_recipe.smooth and self.max_link is None
+        return can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
     def _set(self, clustering: Clustering | WithAbsent) -> Self:
         landscape = clustering.of_present.landscape
@@ -308,10 +297,6 @@ def _cut_by(n_clusters: int | None, max_link: float | None, min_prominence: floa
     if n_clusters is None and max_link is None and min_prominence is None:
         return None
     return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
-
-
-def _dimension(points: PointSet | GivenGraph, graph: NeighborGraph) -> float:
-    return intrinsic_dimension(graph, points.distance_power, points.n_threads)
 
 
 def _fixed_seed(random_state: Any) -> int:

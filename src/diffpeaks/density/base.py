@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.sklearn_parts import Interval, transactional_fit
@@ -14,12 +15,14 @@ from diffpeaks._base.validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import (
     ApproximateSearch,
+    DistinctSamples,
     GivenGraph,
     PointsEstimator,
     PointSet,
     check_features,
 )
 from diffpeaks.progress import loop_stage
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "metric": [str, callable],
@@ -66,6 +69,7 @@ class GraphDensity(PointsEstimator):
 
     known_at_new_samples = True
     knows_weights = True  # whether a sample may stand for several
+    takes_shares = False  # whether only ratios of weights count: they become masses of mean one
     merges_duplicates = False  # whether a recipe may take duplicates for one sample of their weight
     tie_break: NDArray[np.float64] | None = None  # a second key that orders samples of equal density
 
@@ -103,6 +107,8 @@ class GraphDensity(PointsEstimator):
     ) -> Self:
         """`fit` on points whose graph has been searched already; weights, if any, are as they were given."""
         self._weights = weights
+        if weights is not None and self.takes_shares:
+            self._weights = weights / weights.mean()
         self._points = points
         self.graph_ = graph
         self.n_neighbors_: Any = needs.n_neighbors
@@ -127,27 +133,51 @@ class GraphDensity(PointsEstimator):
         raise NotImplementedError
 
 
-def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
-    """What a clusterer was given as density, or else the default, not fitted, with its metric and search.
+class DensityClusterer(ClusterMixin, PointsEstimator):
+    """A clusterer of a density, which is given or the default."""
 
-    The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
-    a name brings its own.
-    """
-    density = clusterer.density
-    if density is None:
-        return _with_settings_of(clusterer, default)
-    from diffpeaks.density.named import named_density  # which is made of estimators, and these of this file
+    density: Any
+    n_neighbors: Any
+    recipe: Recipe | None
 
-    if isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
-        raise ValueError(
-            f"n_neighbors={clusterer.n_neighbors} has no effect, because the density {density!r} brings its "
-            "own neighbours; set them there"
-        )
-    found = named_density(density, clusterer)
-    return _with_settings_of(clusterer, found) if isinstance(density, (GraphDensity, str)) else found
+    @property
+    def _used_recipe(self) -> Recipe:
+        return self.recipe or (DEFAULT if self.density is None else PLAIN)
+
+    def _new_density(self, default: GraphDensity) -> GraphDensity:
+        """The density that was given, or the default: not fitted, with the metric and the search of this.
+
+        `n_neighbors` are for the default, for values and for functions. An estimator or a name has its own.
+        """
+        if self.density is None:
+            return _with_settings_of(self, default)
+        from diffpeaks.density.named import named_density  # it is made of estimators, and these of this file
+
+        found = named_density(self.density, self)
+        if not isinstance(self.density, (GraphDensity, str)):
+            return found
+        if self.n_neighbors != "auto":
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} has no effect, because the density {self.density!r} brings "
+                "its own neighbours; set them there"
+            )
+        return _with_settings_of(self, found)
+
+    def _default_needs(self, samples: DistinctSamples) -> Needs:
+        """The neighbours of the default density; None stands for the whole rows of a given graph."""
+        points = samples.points
+        if self.n_neighbors != "auto":
+            return Needs(samples.n_neighbors(self.n_neighbors))
+        if isinstance(points, GivenGraph):
+            return Needs()
+        return Needs(self._used_recipe.n_neighbors(points.n_samples))
+
+    def _needs(self, density: GraphDensity, samples: DistinctSamples) -> Needs:
+        """The neighbours that the density of the samples asks for."""
+        return self._default_needs(samples) if self.density is None else density.needs(samples.points)
 
 
-def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
+def _with_settings_of(clusterer: DensityClusterer, density: GraphDensity) -> GraphDensity:
     """One search serves both, so that the density must leave its settings open or have the same.
 
     Threads are those of the search.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,8 @@ class KernelDiffusion(GraphDensity):
         self.search = search
         self.n_jobs = n_jobs
 
+    takes_shares = True
+
     @property
     def merges_duplicates(self) -> bool:  # type: ignore[override]
         return bool(np.isfinite(self.steps))
@@ -140,16 +142,6 @@ class KernelDiffusion(GraphDensity):
         if self.bandwidth == "local" and not callable(self.kernel):
             return Needs(settled_n_neighbors(self.n_neighbors, points), radius)
         return Needs(radius=radius)
-
-    def fit_graph(
-        self,
-        points: PointSet | GivenGraph,
-        graph: NeighborGraph,
-        needs: Needs,
-        weights: NDArray[np.float64] | None = None,
-    ) -> Self:
-        """As of every density; a walk asks for shares alone, so that weights become masses of mean one."""
-        return super().fit_graph(points, graph, needs, None if weights is None else weights / weights.mean())
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         self._reached, bandwidth = graph, self.bandwidth

@@ -15,19 +15,19 @@ hardly ever farther, and make a peak of their own in the histogram. Outliers are
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
+from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.euclidean import Pull, squared_norms
 from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.progress import stage
-from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.recipes import DEFAULT, Recipe, Settings
 
 if TYPE_CHECKING:
     from diffpeaks._native import Graph
@@ -92,44 +92,36 @@ class Smoothing:
         return space.shifted(queries, rows, own_first, masses, reach, pull, points.n_threads)
 
 
-class Smoothed(NamedTuple):
-    """Samples where the density sees them: moved, or as they were where `smoothing` is None, and why."""
-
-    distinct: DistinctSamples
-    isolation: Isolation
-    smoothing: Smoothing | None
-
-
 def smoothed(
-    distinct: DistinctSamples,
-    graph: NeighborGraph,
-    dimension: float,
-    recipe: Recipe = DEFAULT,
-    seed: int = 0,
-    strangers_too: bool = False,
-) -> Smoothed:
-    """Samples after they were moved; they stay in about two dimensions, and where some are strangers.
+    distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe = DEFAULT, seed: int = 0
+) -> tuple[DistinctSamples, Smoothing | None]:
+    """Samples moved towards their neighbours, and how; in about two dimensions as they are, and None.
 
-    The graph is that of their points, which must be such that have means (`points.can_move`), and the
-    dimension that of the graph.
+    The graph is that of their points, which must be such that have means (`points.can_move`).
     """
     points = distinct.points
-    typical = points.typical_distance(seed)
-    isolation = isolation_of(points, graph, typical, recipe)
     n_neighbors = int(graph.n_neighbors or 0)
+    dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
     is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
-    if isinstance(points, GivenGraph) or is_flat or (isolation.forbid_moving and not strangers_too):
-        return Smoothed(distinct, isolation, None)
-    reach = graph.reach
+    if is_flat or isinstance(points, GivenGraph):
+        return distinct, None
     smoothing = Smoothing(
         recipe.share_kept(n_neighbors, dimension),
         dimension,
         n_neighbors,
         min(recipe.fewest, n_neighbors - 1),
-        common_length(points, typical),
+        common_length(points, seed),
     )
+    reach = graph.reach
     moved = smoothing.moved(points.space.points, graph, points, distinct.weights, reach, own_first=True)
-    return Smoothed(replace(distinct, points=points.moved(moved), reach=reach), isolation, smoothing)
+    return replace(distinct, points=points.moved(moved), reach=reach), smoothing
+
+
+def settings_of(points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe) -> Settings:
+    """What the recipe does in the intrinsic dimension of points, if it has that measured."""
+    if not recipe.measure_dimension:
+        return recipe.in_dimensions(np.inf)
+    return recipe.in_dimensions(intrinsic_dimension(graph, points.distance_power, points.n_threads))
 
 
 def smoothed_samples(
@@ -155,12 +147,12 @@ def smoothed_samples(
     return found
 
 
-def common_length(points: PointSet, typical: float) -> float | None:
-    """The length of all vectors, if they hardly differ in it beside the `typical` distance of two."""
+def common_length(points: PointSet, seed: int) -> float | None:
+    """The length of all vectors, if they hardly differ in it beside the distance of random pairs."""
     space: Any = points.space
     lengths = space.lengths_of(space.points, points.n_threads)
     longest, shortest = float(lengths.max()), float(lengths.min())
-    between = typical ** (1 / points.distance_power)
+    between = points.typical_distance(seed) ** (1 / points.distance_power)
     return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * between else None
 
 
@@ -227,13 +219,12 @@ class Isolation:
         return f"{self.far_share:.1%} of the samples are far from all others, and count as outliers: {why}"
 
 
+@stage("isolation")
 def isolation_of(
-    points: PointSet | GivenGraph,
-    graph: NeighborGraph,
-    typical: float,
-    recipe: Recipe = DEFAULT,
+    points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe = DEFAULT, seed: int = 0
 ) -> Isolation:
-    """What far samples are, by a graph of the points and the `typical` distance of random pairs."""
+    """What far samples are, by a graph of the points and the distance of random pairs of them."""
+    typical = points.typical_distance(seed)
     if typical == np.inf and recipe.isolated == "strangers":
         raise ValueError(
             "isolated='strangers' asks for the distance of random pairs, which a precomputed graph does not "

@@ -262,6 +262,11 @@ class NeighborGraph:
         """
         return intrinsic_dimension(self, distance_power, n_threads(n_jobs))
 
+    @cached_property
+    def _dimensions(self) -> dict[int, float]:
+        """The intrinsic dimensions that were asked for, by `distance_power`."""
+        return {}
+
     def check_symmetric(self) -> None:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""
         # a metric may round d(x, y) and d(y, x) differently
@@ -280,11 +285,13 @@ class NeighborGraph:
 
 
 def intrinsic_dimension(graph: NeighborGraph, distance_power: int, n_threads: int) -> float:
-    """`NeighborGraph.intrinsic_dimension`, on that many threads."""
-    spreads = graph.passes.spreads(FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, n_threads)
-    spread = float(spreads.sum()) / distance_power
-    n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
-    return n_ratios / spread if spread > 0 else np.inf
+    """`NeighborGraph.intrinsic_dimension`, on that many threads; measured once."""
+    if distance_power not in graph._dimensions:
+        spreads = graph.passes.spreads(FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, n_threads)
+        spread = float(spreads.sum()) / distance_power
+        n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
+        graph._dimensions[distance_power] = n_ratios / spread if spread > 0 else np.inf
+    return graph._dimensions[distance_power]
 
 
 def freeze(value: Any) -> None:

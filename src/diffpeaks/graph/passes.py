@@ -6,6 +6,7 @@ Values of points are arrays. Values of entries, such as weights, are what other 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,11 +48,11 @@ class RowsOfHills(NamedTuple):
     max_link: float
 
 
+@dataclass(frozen=True, eq=False)
 class HostPasses:
     """By the compiled core, on some threads."""
 
-    def __init__(self, graph: NeighborGraph) -> None:
-        self.graph = graph
+    graph: NeighborGraph
 
     def spreads(self, fewest: int, least: float, n_threads: int) -> NDArray[np.float64]:
         """The sum of log(reach / distance) over each row of at least that many entries."""

@@ -181,8 +181,19 @@ class DistinctSamples:
     def n_samples(self) -> int:
         return self.points.n_samples if self.number is None else len(self.number)
 
+    def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
+        """The neighbour graph of the points; one that was asked for last is not searched again."""
+        if (n_neighbors, radius) not in self._graphs:
+            self._graphs.clear()
+            self._graphs[n_neighbors, radius] = self.points.graph(n_neighbors, radius)
+        return self._graphs[n_neighbors, radius]
+
+    @cached_property
+    def _graphs(self) -> dict[tuple[int | None, float | None], NeighborGraph]:
+        return {}
+
     def n_neighbors(self, asked: int) -> int:
-        """So many neighbours as are asked for, or all distinct samples, if these are fewer."""
+        """As many neighbours as were asked for, or all distinct samples, if these are fewer."""
         return min(check_n_neighbors(asked, self.n_samples), self.points.n_samples)
 
     def all_points(self) -> Any:

@@ -55,6 +55,8 @@ class PointSet:
         self.n_jobs, self.n_threads = choice.n_jobs, choice.n_threads
         self.can_move = space.can_join
         self.distance_power = 2 if space.measure is not None and space.measure.squared else 1
+        self._typical_distances: dict[int, float] = {}  # by seed
+        self._typical_radii: dict[int, float] = {}  # by number of neighbours
 
     def restricted(self, which: NDArray[Any]) -> PointSet:
         """Some of the points, searched in the way that was asked for."""
@@ -181,16 +183,25 @@ class PointSet:
         return min(self.n_samples, max(2, round(2 * np.log2(max(self.n_samples, 2)))))
 
     def typical_distance(self, seed: int = 0) -> float:
-        """Median distance between two points drawn at random."""
-        random = np.random.RandomState(seed)
-        first, second = self._sample(random), self._sample(random)
-        distances = self.space.between(first, second, self.n_threads)
-        return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
+        """Median distance between two points drawn at random; measured once."""
+        if self.n_samples < 2:
+            return 0.0
+        if seed not in self._typical_distances:
+            random = np.random.RandomState(seed)
+            first, second = self._sample(random), self._sample(random)
+            distances = self.space.between(first, second, self.n_threads)
+            self._typical_distances[seed] = float(np.median(distances[first[:, None] != second]))
+        return self._typical_distances[seed]
+
+    def typical_radius(self, n_neighbors: int | None) -> float:
+        """Median distance to the `n_neighbors`-th neighbour where that is not zero; measured once."""
+        n_neighbors = n_neighbors or self.automatic_n_neighbors()
+        if n_neighbors not in self._typical_radii:
+            self._typical_radii[n_neighbors] = self._median_reach(n_neighbors)
+        return self._typical_radii[n_neighbors]
 
     @stage("radius")
-    def typical_radius(self, n_neighbors: int | None) -> float:
-        """Median distance to the `n_neighbors`-th neighbour, over points where it is not zero."""
-        n_neighbors = n_neighbors or self.automatic_n_neighbors()
+    def _median_reach(self, n_neighbors: int) -> float:
         sample = self._sample(np.random.RandomState(0))
         found = self.search.nearest(self.space.points[sample], n_neighbors)
         farthest = found.distances[found.indptr[1:] - 1]

@@ -173,7 +173,7 @@ class Landscape:
             return forest
         with stage("lone samples"):
             peaks = self.peaks(forest, self.automatic_cut)
-            length = common_length(points, points.typical_distance(self.seed))
+            length = common_length(points, self.seed)
             return with_lone_joined(forest, peaks, self.distinct, length)
 
     def keep_flow(self) -> None:
