@@ -137,9 +137,7 @@ class DensityDBSCAN(DensityClusterer):
         # the density
         with loop_stage("density", points.n_samples):
             settings = settings_of(points, graph, recipe)
-            if self.density is None:
-                density.set_params(n_neighbors=needs.n_neighbors or "auto")
-            density.fit_graph(points, graph, needs, weights)
+            self._fit_density(density, samples, needs)
 
         # cores, and the links that join them; without a recipe those of a density that is given are the graph
         follows_recipe = self.density is None or self.recipe is not None

@@ -23,7 +23,7 @@ from diffpeaks.density.weights import weighed
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe
-from diffpeaks.results.absent import WithAbsent, with_absent
+from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
 from diffpeaks.results.landscape import Landscape
@@ -185,7 +185,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
         X, weights, absent = weighed(self._checked(X), sample_weight, density, self.metric)
         clustering = self._clustered(self._searchable(X), weights, density)
-        return self._set(with_absent(clustering, absent))
+        return self._set(clustering if absent is None else WithAbsent(clustering, absent))
 
     def clustering_of(self, points: PointSet, weights: NDArray[np.float64] | None) -> Clustering:
         """The clustering of points that lie elsewhere, each of which stands for so many samples."""
@@ -199,9 +199,10 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         """The method, from points to clusters; it does not ask where the points lie."""
         recipe, seed = self._used_recipe, _fixed_seed(self.random_state)
 
-        # distinct samples, their neighbours, and whether those far from all others are strangers
+        # distinct samples, their neighbours, and whether samples far from all others are strangers
         samples = distinct_samples(points, density, weights, recipe)
         may_move = self._may_move(samples)
+        # smoothing takes a number of neighbours, whatever the density takes
         needs = self._default_needs(samples) if may_move else self._needs(density, samples)
         graph = samples.graph(*needs)
         isolation = isolation_of(samples.points, graph, recipe, seed)
@@ -212,19 +213,17 @@ class DensityPeaks(FittedMethods, DensityClusterer):
             with loop_stage("smoothing", points.n_samples):
                 samples, smoothing = smoothed(samples, graph, recipe, seed)
 
-        # the density, on the neighbours of the samples where they lie now
+        # the density, on the graph of the samples where they lie now
         needs = self._needs(density, samples)
         graph = samples.graph(*needs)
         with loop_stage("density", points.n_samples):
             settings = settings_of(samples.points, graph, recipe)
-            if self.density is None:
-                n_neighbors = needs.n_neighbors or "auto"
-                density.set_params(n_neighbors=n_neighbors, start_power=settings.start_power)
-            density.fit_graph(samples.points, graph, needs, samples.totals)
+            self._fit_density(density, samples, needs, settings.start_power)
 
-        # its hills along links to denser neighbours, and the clusters that a cut takes from them
-        known = points, samples, density, isolation, smoothing
-        landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
+        # its hills, along links to denser neighbours, and the clusters that a cut takes from them
+        landscape = Landscape(
+            points, samples, density, isolation, smoothing, settings, recipe, seed, self.n_jobs
+        )
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
         return clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise))
 
@@ -240,9 +239,9 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         return can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
     def _set(self, clustering: Clustering | WithAbsent) -> Self:
-        landscape = clustering.of_present.landscape
+        landscape = clustering.landscape
         self._clustering = clustering
-        self.density_estimator_, self.density_ = landscape.estimator, clustering.density
+        self.density_estimator_ = landscape.estimator
         self.smoothing_, self.isolation_ = landscape.smoothing, landscape.isolation
         self.forest_, self.cut_ = clustering.forest, clustering.cut
         self.labels_, self.peak_indices_ = clustering.labels, clustering.peaks

@@ -170,7 +170,7 @@ class KernelDiffusion(GraphDensity):
         if self._residual is not None:
             return self._residual
         mass = self.density_ if self._weights is None else self.density_ * self._weights
-        later, _ = diffuse(self.walk(), mass, 1, self._fitted_teleport, self._weights)
+        later, _ = diffuse(self.walk(), mass, 1, self._fitted_teleport)
         return float(np.mean(np.abs(later - mass)))
 
     def walk(self) -> Walk:
@@ -184,18 +184,15 @@ class KernelDiffusion(GraphDensity):
         return walk_on(self._reached, *how)
 
     def _after_steps(self, walk: Walk) -> NDArray[np.float64]:
-        how = self.teleport, self.start_power / self._points.distance_power, self._weights
-        density, self._previous = walked_density(walk, int(self.steps), *how)
+        start_power = self.start_power / self._points.distance_power
+        density, self._previous = walked_density(walk, int(self.steps), self.teleport, start_power)
         self._residual: float | None = None
         self.n_closed_classes_: int | None = None
         self.transient_share_: float | None = None
         return density
 
     def _in_the_limit(self, walk: Walk, reversible: bool) -> NDArray[np.float64]:
-        if reversible:
-            end = reversible_limit(walk, self._weights)
-        else:
-            end = limit(walk.transition, self.teleport, self._weights)
+        end = reversible_limit(walk) if reversible else limit(walk.transition, self.teleport, walk.masses)
         self._previous = end.density if self._weights is None else end.density * self._weights
         self._residual = end.residual
         self.n_closed_classes_ = end.n_closed_classes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -80,6 +81,8 @@ class Walk:
     volume : array of shape (n_samples,)
         The volume d(x) of each point: the sum of its weights.
     bandwidth : Bandwidth
+    masses : array of shape (n_samples,) or None
+        What each point weighs, one on average; None where all weigh the same.
     n_threads : int
         Of the steps; they do not depend on it.
     """
@@ -88,7 +91,13 @@ class Walk:
     weights: Any
     volume: NDArray[np.float64]
     bandwidth: Bandwidth
+    masses: NDArray[np.float64] | None = None
     n_threads: int = 1
+
+    @cached_property
+    def sent_by_weight(self) -> NDArray[np.float64]:
+        """How much of the masses goes along an entry for each unit of its weight, by row."""
+        return np.asarray((1.0 if self.masses is None else self.masses) / self.volume)
 
     @property
     def transition(self) -> sp.csr_array:
@@ -113,7 +122,7 @@ def walk_on(
         weights, volume = row_weights(graph, kernel, found, masses)
     else:
         weights, volume = graph.passes.weighed(_weighing(kernel, found, masses, dtype), n_threads)
-    return Walk(graph, weights, volume, found, n_threads)
+    return Walk(graph, weights, volume, found, masses, n_threads)
 
 
 def row_weights(
@@ -180,15 +189,11 @@ def walked_density(
     steps: int,
     teleport: float = 0.0,
     start_power: float = 0.0,
-    masses: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The density after some steps from a start that is denser where the reach is short, and the mass before.
-
-    That mass is the one that the last step set out from.
-    """
-    start = starting_mass(walk.graph, start_power, masses)
-    mass, before = diffuse(walk, start, steps, teleport, masses)
-    return mass if masses is None else mass / masses, before
+    """The density after some steps from a `starting_mass`, and the mass before the last of them."""
+    start = starting_mass(walk.graph, start_power, walk.masses)
+    mass, before = diffuse(walk, start, steps, teleport)
+    return mass if walk.masses is None else mass / walk.masses, before
 
 
 def starting_mass(
@@ -216,15 +221,13 @@ def diffuse(
     mass: NDArray[np.float64] | None = None,
     steps: int = 1,
     teleport: float = 0.0,
-    masses: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The mass at each point after some steps, and one step before; from the uniform start by default.
 
-    In each step the share `teleport` of the mass jumps to a point drawn uniformly. Points with
-    `masses` of mean one stand for as many: the walk starts and jumps in proportion, and what arrives is
-    the density times the mass.
+    In each step the share `teleport` of the mass jumps to a point drawn uniformly. Where points have masses,
+    the walk starts and jumps in proportion to them, and what arrives is the density times the mass.
     """
-    start = np.ones(walk.graph.n_samples) if masses is None else masses
+    start = np.ones(walk.graph.n_samples) if walk.masses is None else walk.masses
     before = after = start if mass is None else mass
     arriving = walk.graph.passes.step(walk.weights, walk.n_threads)
     for step in range(steps):

@@ -56,7 +56,7 @@ class HostPasses:
 
     def spreads(self, fewest: int, least: float, n_threads: int) -> NDArray[np.float64]:
         """The sum of log(reach / distance) over each row of at least that many entries."""
-        spreads = np.empty(self.graph.n_samples)
+        spreads = np.empty(len(self.graph.indptr) - 1)
         row_spreads(self.graph, fewest, least, spreads, n_threads)
         return spreads
 

@@ -28,6 +28,7 @@ from diffpeaks.results import confidence
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
+from diffpeaks.results.landscape import Landscape
 from diffpeaks.results.prediction import Surroundings, followed
 from diffpeaks.results.sweeps import Sweep
 
@@ -116,6 +117,10 @@ class WithAbsent:
     absent: Absent
 
     @property
+    def landscape(self) -> Landscape:
+        return self.of_present.landscape
+
+    @property
     def cut(self) -> Cut:
         return self.of_present.cut
 
@@ -149,7 +154,7 @@ class WithAbsent:
 
     @cached_property
     def _leaves(self) -> Leaves:
-        landscape = self.of_present.landscape
+        landscape = self.landscape
         seen = landscape.moved(self.absent.X)
         return Leaves.of(self.absent, landscape.estimator, seen, landscape.distinct.first)
 
@@ -199,7 +204,7 @@ class WithAbsent:
         return self.of_present.sweep(np.asarray(y_true)[self.absent.present], rule)
 
     def recut(self, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
-        return self._labels(clustered(self.of_present.landscape, cut, policy))
+        return self._labels(clustered(self.landscape, cut, policy))
 
     def as_fitted(self, X: Any) -> Any:
         return self.absent.as_fitted(X)
@@ -215,8 +220,3 @@ def predicted_beside(
     if X.shape[0] != absent.n_samples:
         return predicted(X)
     return absent.among(predicted(X[absent.present]), predicted(X[absent.samples]))
-
-
-def with_absent(clustering: Clustering, absent: Absent | None) -> Clustering | WithAbsent:
-    """The clustering of all samples, also of those that were not there when it was made."""
-    return clustering if absent is None else WithAbsent(clustering, absent)

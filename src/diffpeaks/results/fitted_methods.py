@@ -68,15 +68,20 @@ class FittedMethods:
         [0, 1]
         """
         clustering = self._fitted()
-        X = new_samples(self, clustering.of_present.landscape.estimator, X)
+        X = new_samples(self, clustering.landscape.estimator, X)
         return clustering.predicted(clustering.as_fitted(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Density at new samples, on the scale of `density_`; refused where it was given as values."""
         clustering = self._fitted()
-        landscape = clustering.of_present.landscape
+        landscape = clustering.landscape
         X = clustering.as_fitted(new_samples(self, landscape.estimator, X))
         return landscape.estimator.score_samples(landscape.moved(X))
+
+    @property
+    def density_(self) -> NDArray[np.float64]:
+        """The density of each sample."""
+        return self._fitted().density
 
     @property
     def graph_(self) -> NeighborGraph:

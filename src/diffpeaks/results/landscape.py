@@ -191,7 +191,7 @@ class Landscape:
 
     @cached_property
     def _flow(self) -> HillFlow:
-        return HillFlow(self._linked_by_all, self.links, self.density, self.distinct, self.walk)
+        return HillFlow(self._linked_by_all, self.links, self.density, self.walk, self.distinct.first)
 
     def peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
         """The peaks that a cut leaves of its forest, densest first."""
