@@ -218,7 +218,8 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         graph = samples.graph(*needs)
         with loop_stage("density", points.n_samples):
             settings = settings_of(samples.points, graph, recipe)
-            self._fit_density(density, samples, needs, settings.start_power)
+            self._settle(density, needs, settings.start_power)
+            density.fit_graph(samples.points, graph, needs, samples.totals)
 
         # its hills, along links to denser neighbours, and the clusters that a cut takes from them
         landscape = Landscape(

@@ -176,13 +176,10 @@ class DensityClusterer(ClusterMixin, PointsEstimator):
         """The neighbours that the density of the samples asks for."""
         return self._default_needs(samples) if self.density is None else density.needs(samples.points)
 
-    def _fit_density(
-        self, density: GraphDensity, samples: DistinctSamples, needs: Needs, start_power: float = 0.0
-    ) -> None:
-        """Fit the density to the samples; the default gets the parameters that depend on them."""
+    def _settle(self, density: GraphDensity, needs: Needs, start_power: float = 0.0) -> None:
+        """Give the default density the parameters that depend on the samples."""
         if self.density is None:
             density.set_params(n_neighbors=needs.n_neighbors or "auto", start_power=start_power)
-        density.fit_graph(samples.points, samples.graph(*needs), needs, samples.totals)
 
 
 def _with_settings_of(clusterer: DensityClusterer, density: GraphDensity) -> GraphDensity:

@@ -227,7 +227,7 @@ def diffuse(
     In each step the share `teleport` of the mass jumps to a point drawn uniformly. Where points have masses,
     the walk starts and jumps in proportion to them, and what arrives is the density times the mass.
     """
-    start = np.ones(walk.graph.n_samples) if walk.masses is None else walk.masses
+    start = np.ones(len(walk.volume)) if walk.masses is None else walk.masses
     before = after = start if mass is None else mass
     arriving = walk.graph.passes.step(walk.weights, walk.n_threads)
     for step in range(steps):

@@ -80,7 +80,7 @@ class HostPasses:
         self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
     ) -> NeighborGraph:
         """The nearest entries of each row, and of those up to `within` the mutual ones."""
-        reach = self.graph.distances_at(self.graph.indptr[:-1] + within - 1)
+        reach = self.graph.distances[self.graph.indptr[:-1] + within - 1]
         return self.graph.with_rows(*short_links(self.graph, nearest, within, reach, n_threads))
 
     def first_denser(
