@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -65,7 +66,7 @@ class Cut:
         return np.inf if self.is_of_all_samples else self.max_link
 
 
-def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
+def check_one_of(cut: Cut | None, peaks: Sequence[int] | None, *rules: float | None) -> None:
     """Refuse two ways to cut at once, and a cut that is none."""
     if cut is not None and not isinstance(cut, Cut):
         raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")

@@ -52,7 +52,7 @@ class Needs(NamedTuple):
     radius: float | None = None
 
 
-def new_samples(estimator: Any, density: GraphDensity, X: Any) -> Any:
+def new_samples(estimator: PointsEstimator, density: GraphDensity, X: Any) -> Any:
     """New samples for an estimator that was fitted with that density, checked."""
     density._points.searched()  # refuses where there are no points to compare with
     X = estimator._validated(X, reset=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -104,15 +105,15 @@ class KernelDiffusion(GraphDensity):
 
     def __init__(
         self,
-        n_neighbors: Any = "auto",
-        radius: Any = None,
-        bandwidth: Any = "local",
+        n_neighbors: int | str = "auto",
+        radius: float | str | None = None,
+        bandwidth: float | str = "local",
         kernel: Kernel = "gaussian",
         steps: float = 1,
         teleport: float = 0.0,
         *,
         start_power: float = 0.0,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,
@@ -144,7 +145,8 @@ class KernelDiffusion(GraphDensity):
         return Needs(radius=radius)
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        self._reached, bandwidth = graph, self.bandwidth
+        bandwidth: Bandwidth | float | str = self.bandwidth
+        self._reached = graph
         if needs.radius is not None:
             self._reached = graph.within(needs.radius)
             self._reached.check_symmetric()

@@ -89,9 +89,8 @@ class Smoothing:
         self, queries: Any, rows: Graph, points: PointSet, masses: Any, reach: Any, own_first: bool
     ) -> Any:
         """Queries moved towards the points in their rows (`EuclideanSpace.shifted`)."""
-        space: Any = points.space
         pull = Pull(self.kept, self.n_filled, points.distance_power == 2, self.radius)
-        return space.shifted(queries, rows, own_first, masses, reach, pull, points.n_threads)
+        return points.vectors.shifted(queries, rows, own_first, masses, reach, pull, points.n_threads)
 
 
 def smoothed(
@@ -141,17 +140,19 @@ def smoothed_samples(
     """
     rows = given.nearest_to(X, smoothing.n_neighbors - 1)
     queries = given.space.queries(X)
-    found = on_host(smoothing.moved(queries, rows, given, distinct.weights, distinct.reach, own_first=False))
+    moved, reach = distinct.points, distinct.reach
+    assert isinstance(moved, PointSet)
+    assert reach is not None
+    found = on_host(smoothing.moved(queries, rows, given, distinct.weights, reach, own_first=False))
     nearest = rows.indptr[:-1]
     known = rows.distances[nearest] == 0
-    moved: Any = distinct.points
     found[known] = on_host(moved.space.points[rows.indices[nearest[known]].astype(np.int64)])
     return found
 
 
 def common_length(points: PointSet, seed: int) -> float | None:
     """The length of all vectors, if they differ in it by next to nothing of the distance of random pairs."""
-    space: Any = points.space
+    space = points.vectors
     lengths = space.lengths_of(space.points, points.n_threads)
     longest, shortest = float(lengths.max()), float(lengths.min())
     between = points.typical_distance(seed) ** (1 / points.distance_power)

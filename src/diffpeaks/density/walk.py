@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from diffpeaks._base.validation import check_positive, n_threads
 from diffpeaks.graph import NeighborGraph, csr
-from diffpeaks.graph.passes import Weighing, weighed_rows
+from diffpeaks.graph.passes import EntryValues, Weighing, weighed_rows
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.gpu.devices import on_host
 
@@ -36,7 +36,7 @@ class Bandwidth(NamedTuple):
     target: float | NDArray[np.float64] = 1.0
 
 
-def bandwidth_of(graph: NeighborGraph, bandwidth: Any) -> Bandwidth:
+def bandwidth_of(graph: NeighborGraph, bandwidth: Bandwidth | float | str) -> Bandwidth:
     """A bandwidth as it is, a number for all points, or by name, "median" or "local", from the graph.
 
     "median" is the median squared distance between neighbours that do not coincide.
@@ -88,7 +88,7 @@ class Walk:
     """
 
     graph: NeighborGraph
-    weights: Any
+    weights: EntryValues
     volume: NDArray[np.float64]
     bandwidth: Bandwidth
     masses: NDArray[np.float64] | None = None
@@ -110,7 +110,7 @@ def walk_on(
     kernel: Kernel = "gaussian",
     bandwidth: Bandwidth | float | str = 1.0,
     masses: NDArray[np.float64] | None = None,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
     n_threads: int = 1,
 ) -> Walk:
     """The walk of a kernel along the rows of a graph; a point of some mass counts as often.
@@ -130,7 +130,7 @@ def row_weights(
     kernel: Kernel,
     bandwidth: Bandwidth,
     masses: NDArray[np.float64] | None = None,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
     n_threads: int = 1,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The weights of the entries of rows, and their sums; origins are rows, targets are indices."""
@@ -144,7 +144,9 @@ def row_weights(
     return weighed_rows(rows, _weighing(kernel, bandwidth, masses, dtype), n_threads)
 
 
-def _weighing(kernel: str, bandwidth: Bandwidth, masses: NDArray[np.float64] | None, dtype: Any) -> Weighing:
+def _weighing(
+    kernel: str, bandwidth: Bandwidth, masses: NDArray[np.float64] | None, dtype: DTypeLike
+) -> Weighing:
     origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
     return Weighing(KERNELS[kernel], origin, target, _ONE if masses is None else masses, dtype)
 

@@ -14,7 +14,7 @@ from diffpeaks._native import JoiningHills, KeptFlow, KeptLinks
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import PeakForest, rank_of
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.passes import HostPasses
+from diffpeaks.graph.passes import EntryValues, HostPasses
 from diffpeaks.neighbors.gpu.devices import on_host
 
 
@@ -105,7 +105,7 @@ class HillFlow:
 
     # rows that are kept lie on the host
     @property
-    def _walk_passes(self) -> tuple[HostPasses, Any]:
+    def _walk_passes(self) -> tuple[HostPasses, EntryValues]:
         """Over the rows of the walk, and the weights of their entries."""
         graph, weights = self.walk.graph, self.walk.weights
         return (HostPasses(graph), on_host(weights)) if self.keeps else (graph.passes, weights)

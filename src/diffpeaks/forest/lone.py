@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diffpeaks.density.samples import lengths_of
 from diffpeaks.forest.peaks import PeakForest, peak_labels
-from diffpeaks.neighbors import DistinctSamples
+from diffpeaks.neighbors import DistinctSamples, PointSet
 
 # Clusters: fewer tell too little of how near strangers come. Of strangers among generated faces up to 13%
 # joined with ten clusters, and up to 1.3% with twenty or more.
@@ -37,8 +37,9 @@ def with_lone_joined(
     clusters = np.flatnonzero(sizes > 1)
     if not len(lone) or len(clusters) < _FEWEST_CLUSTERS:
         return forest
-    points: Any = distinct.points
-    space, weights = points.space, distinct.weights
+    points = distinct.points
+    assert isinstance(points, PointSet)  # of points that can move
+    space, weights = points.vectors, distinct.weights
     weights = np.ones(len(labels)) if weights is None else weights
     # clusters are numbered without those of one sample
     number = np.cumsum(sizes > 1) - 1

@@ -176,7 +176,7 @@ class NeighborGraph:
         return self.distances[entries]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """Of the distances."""
         return self.distances.dtype
 

@@ -1,6 +1,6 @@
 """Passes over all rows of a graph: what every engine supplies, here the compiled core.
 
-Values of points are arrays. Values of entries, such as weights, are what other passes of that engine take.
+Values of points are arrays. Values of entries, such as weights, stay with the engine.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from diffpeaks._native import (
     first_denser,
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from diffpeaks._native import Graph
     from diffpeaks.graph.neighbor_graph import NeighborGraph
 
+# One value for each entry of a graph, as its engine keeps them: an array, a tensor on a device, or files.
+EntryValues: TypeAlias = Any
 # What arrives at each point, of what each sends by weight; and the part of all steps that this one is.
 Step: TypeAlias = Callable[[NDArray[np.float64], tuple[float, float]], NDArray[np.float64]]
 
@@ -36,7 +38,7 @@ class Weighing(NamedTuple):
     by_row: NDArray[np.float64]
     by_entry: NDArray[np.float64]
     masses: NDArray[np.float64]
-    dtype: Any
+    dtype: DTypeLike
 
 
 class RowsOfHills(NamedTuple):
@@ -60,11 +62,11 @@ class HostPasses:
         row_spreads(self.graph, fewest, least, spreads, n_threads)
         return spreads
 
-    def weighed(self, how: Weighing, n_threads: int) -> tuple[Any, NDArray[np.float64]]:
+    def weighed(self, how: Weighing, n_threads: int) -> tuple[EntryValues, NDArray[np.float64]]:
         """The weight of each entry, and the sum of each row."""
         return weighed_rows(self.graph, how, n_threads)
 
-    def step(self, weights: Any, n_threads: int) -> Step:
+    def step(self, weights: EntryValues, n_threads: int) -> Step:
         """A step of the walk along entries of these weights."""
         n_samples = self.graph.n_samples
         sums = np.empty(n_parts_of(n_samples) * n_samples)
@@ -92,7 +94,11 @@ class HostPasses:
         return position >= 0, self.graph.indices[position], self.graph.distances[position]
 
     def flow_rows(
-        self, hill: NDArray[np.int32], weights: Any, sent_by_weight: NDArray[np.float64], max_link: float
+        self,
+        hill: NDArray[np.int32],
+        weights: EntryValues,
+        sent_by_weight: NDArray[np.float64],
+        max_link: float,
     ) -> RowsOfHills:
         """What the rows carry to hills."""
         return RowsOfHills(self.graph, weights, sent_by_weight, max_link)

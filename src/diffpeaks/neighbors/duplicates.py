@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -196,10 +196,9 @@ class DistinctSamples:
         """As many neighbours as were asked for, or all distinct samples, if these are fewer."""
         return min(check_n_neighbors(asked, self.n_samples), self.points.n_samples)
 
-    def all_points(self) -> Any:
-        """A point for each sample, where the distinct one is."""
-        points: Any = self.points
-        return points if self.number is None else points.restricted(self.number)
+    def all_points(self) -> PointSet | GivenGraph:
+        """A point for each sample, also for each duplicate."""
+        return self.points if self.number is None else cast("PointSet", self.points).restricted(self.number)
 
     def of_samples(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of points as values of the samples there."""

@@ -18,6 +18,7 @@ from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.ragged_rows import with_rows
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, TreeSearch
@@ -62,16 +63,21 @@ class PointSet:
         """Some of the points, searched in the way that was asked for."""
         return self._choice.points(self.space.restricted(which))
 
+    @property
+    def vectors(self) -> EuclideanSpace:
+        """The space of points that can move."""
+        if not isinstance(self.space, EuclideanSpace):
+            raise TypeError(f"means of points are no points in a {type(self.space).__name__}")
+        return self.space
+
     def moved(self, points: NDArray[Any]) -> PointSet:
-        """Points that were moved a little, under the same metric; their search starts from this one's."""
-        here: Any = self.space
-        space = here.moved(points)
+        """These points after smoothing, under the same metric; their search starts from that of these."""
+        space = self.vectors.moved(points)
         return type(self)(space, self.search.moved(space), self._choice)
 
     def others(self, points: NDArray[Any]) -> PointSet:
         """Other points under the same metric, searched in the way that was asked for."""
-        here: Any = self.space
-        return self._choice.points(here.moved(points))
+        return self._choice.points(self.vectors.moved(points))
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""

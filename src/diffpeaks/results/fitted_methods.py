@@ -14,6 +14,7 @@ from diffpeaks._base.validation import check_integer
 from diffpeaks.density.base import new_samples
 from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import PointsEstimator
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.explanation import Explanation
@@ -23,7 +24,7 @@ from diffpeaks.results.model_file import FileName, read_model_file, write_model_
 from diffpeaks.results.sweeps import Sweep
 
 
-class FittedMethods:
+class FittedMethods(PointsEstimator):
     """New samples, confidence, reasons, sweeps, hierarchy and files of a clustering, for `DensityPeaks`."""
 
     _clustering: Clustering | WithAbsent
