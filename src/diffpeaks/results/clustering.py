@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.cuts import Cut
+from diffpeaks.cuts import Cut, select_peaks
 from diffpeaks.cuts.noise import (
     Clusters,
     Noise,
@@ -73,7 +73,7 @@ class Clustering:
     @cached_property
     def before_noise(self) -> tuple[Clusters, Noise]:
         """The clusters while noise was in them, and which samples it is."""
-        peaks = self.landscape.peaks(self.forest, self.cut)
+        peaks = select_peaks(self.forest, self.density, self.cut)
         before = Clusters(peak_labels(self.forest, peaks), peaks)
         return before, _noise(self.landscape, before.labels, self.cut, self.policy)
 
@@ -172,7 +172,7 @@ def labels_of(landscape: Landscape, cut: Cut | None, policy: NoisePolicy) -> NDA
 
 def _clusters(landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest) -> Clusters:
     with stage("labels"):
-        peaks = landscape.peaks(forest, cut)
+        peaks = select_peaks(forest, landscape.density, cut)
         found = Clusters(peak_labels(forest, peaks), peaks)
         if policy == NoisePolicy():  # by which no sample is noise
             return found
@@ -191,4 +191,4 @@ def _noise(landscape: Landscape, labels: NDArray[np.int64], cut: Cut, policy: No
 
 def _links_out_of(landscape: Landscape, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
     n_neighbors = landscape.graph.n_neighbors or 1
-    return links_out_of_noise(is_noise, landscape.denser_samples, landscape.seen_points, n_neighbors)
+    return links_out_of_noise(is_noise, landscape.denser_samples, landscape.smoothed_points, n_neighbors)
