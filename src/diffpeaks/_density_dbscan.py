@@ -137,7 +137,7 @@ class DensityDBSCAN(DensityClusterer):
         # the density
         with loop_stage("density", points.n_samples):
             settings = settings_of(points, graph, recipe)
-            self._settle(density, needs)
+            self._set_default_params(density, needs)
             density.fit_graph(points, graph, needs, weights)
 
         # cores, and the links that join them; without a recipe those of a density that is given are the graph

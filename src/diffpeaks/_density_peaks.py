@@ -218,7 +218,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         graph = samples.graph(*needs)
         with loop_stage("density", points.n_samples):
             settings = settings_of(samples.points, graph, recipe)
-            self._settle(density, needs, settings.start_power)
+            self._set_default_params(density, needs, settings.start_power)
             density.fit_graph(samples.points, graph, needs, samples.totals)
 
         # its hills, along links to denser neighbours, and the clusters that a cut takes from them

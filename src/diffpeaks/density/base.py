@@ -1,4 +1,4 @@
-"""What the densities share: from points to a graph, from the graph to one value a sample."""
+"""What densities share, from points to a graph to one value for each sample; and clusterers of a density."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "search": [str, ApproximateSearch],
     "n_jobs": [Integral, None],
 }
-# A density inside a clusterer leaves metric and search to it.
+# A density inside a clusterer has no metric and search of its own.
 OWN_SEARCH_CONSTRAINTS = {
     **SEARCH_CONSTRAINTS,
     "metric": [str, callable, None],
@@ -53,8 +53,8 @@ class Needs(NamedTuple):
 
 
 def new_samples(estimator: PointsEstimator, density: GraphDensity, X: Any) -> Any:
-    """New samples for an estimator that was fitted with that density, checked."""
-    density._points.searched()  # refuses where there are no points to compare with
+    """New samples, checked, for an estimator that was fitted with that density."""
+    density._points.searched()  # refused where there are no points to compare with
     X = estimator._validated(X, reset=False)
     check_features(X, density.metric)
     return X
@@ -63,22 +63,22 @@ def new_samples(estimator: PointsEstimator, density: GraphDensity, X: Any) -> An
 class GraphDensity(PointsEstimator):
     """A density that is computed from a neighbour graph.
 
-    A subclass says which graph it needs, and computes the density from it. Both steps are separate
-    so that a clusterer can run the search once for itself and its density.
+    A subclass says which graph it needs, and computes the density from it. These are two steps, so that a
+    clusterer searches once for itself and its density.
     """
 
     known_at_new_samples = True
     knows_weights = True  # whether a sample may stand for several
-    takes_shares = False  # whether only ratios of weights count: they become masses of mean one
+    normalizes_weights = False  # whether only ratios of weights count: they become masses of mean one
     merges_duplicates = False  # whether a recipe may take duplicates for one sample of their weight
-    tie_break: NDArray[np.float64] | None = None  # a second key that orders samples of equal density
+    tie_break: NDArray[np.float64] | None = None  # orders samples of equal density
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        """The neighbours asked for, with "auto" settled on these points."""
+        """The neighbours that it asks for; "auto" is resolved for these points."""
         raise NotImplementedError
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        """The density of each sample; the graph is the one that `needs` asks for."""
+        """The density of each sample, on the graph that `needs` describes."""
         raise NotImplementedError
 
     @transactional_fit
@@ -105,9 +105,9 @@ class GraphDensity(PointsEstimator):
         needs: Needs,
         weights: NDArray[np.float64] | None = None,
     ) -> Self:
-        """`fit` on points whose graph has been searched already; weights, if any, are as they were given."""
+        """`fit` on points whose graph is known; weights are as they were given."""
         self._weights = weights
-        if weights is not None and self.takes_shares:
+        if weights is not None and self.normalizes_weights:
             self._weights = weights / weights.mean()
         self._points = points
         self.graph_ = graph
@@ -119,14 +119,14 @@ class GraphDensity(PointsEstimator):
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Density at new points, on the scale of `density_`.
 
-        New points are seen by the fitted samples but do not change them: their number, their
-        neighbourhoods and their densities stay those of the fit.
+        New points do not change the fitted samples: their number, their neighbours and their densities stay
+        those of the fit.
         """
         check_is_fitted(self, "density_")
         return self._density_at(self._points.searched(), new_samples(self, self, X))
 
     def keys_at(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Density at new samples that were checked, and the second key that orders equal ones, if any."""
+        """Density at new samples, which were checked, and the `tie_break`, if any."""
         return self._density_at(self._points.searched(), X), None
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
@@ -176,17 +176,14 @@ class DensityClusterer(ClusterMixin, PointsEstimator):
         """The neighbours that the density of the samples asks for."""
         return self._default_needs(samples) if self.density is None else density.needs(samples.points)
 
-    def _settle(self, density: GraphDensity, needs: Needs, start_power: float = 0.0) -> None:
+    def _set_default_params(self, density: GraphDensity, needs: Needs, start_power: float = 0.0) -> None:
         """Give the default density the parameters that depend on the samples."""
         if self.density is None:
             density.set_params(n_neighbors=needs.n_neighbors or "auto", start_power=start_power)
 
 
 def _with_settings_of(clusterer: DensityClusterer, density: GraphDensity) -> GraphDensity:
-    """One search serves both, so that the density must leave its settings open or have the same.
-
-    Threads are those of the search.
-    """
+    """The density with the metric, the search and the threads of the clusterer, which searches for both."""
     for name in ("metric", "metric_params", "search"):
         own, theirs = getattr(density, name), getattr(clusterer, name)
         if own is None:
@@ -211,15 +208,15 @@ def _same(own: Any, theirs: Any) -> bool:
     return bool(own == theirs)
 
 
-def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int | None:
+def resolved_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int | None:
     """A number of neighbours; None stands for the whole rows of a given graph."""
     if n_neighbors == "auto":
         return points.automatic_n_neighbors()
     return check_n_neighbors(n_neighbors, points.n_samples)
 
 
-def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
-    """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
+def resolved_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
+    """A radius; "auto" is the typical distance to the k-th neighbour, k given by `n_neighbors`."""
     if radius != "auto":
         return check_radius(radius)
-    return points.typical_radius(settled_n_neighbors(n_neighbors, points))
+    return points.typical_radius(resolved_n_neighbors(n_neighbors, points))

@@ -14,8 +14,8 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    settled_n_neighbors,
-    settled_radius,
+    resolved_n_neighbors,
+    resolved_radius,
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import RaggedRows
@@ -66,7 +66,7 @@ class NaiveDensity(GraphDensity):
         self.n_jobs = n_jobs
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        return Needs(radius=settled_radius(self.radius, "auto", points))
+        return Needs(radius=resolved_radius(self.radius, "auto", points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         return ball_weights(_balls(graph, needs), self._weights)
@@ -124,8 +124,8 @@ class LocalContrast(GraphDensity):
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         return Needs(
-            settled_n_neighbors(self.n_neighbors, points),
-            settled_radius(self.radius, self.n_neighbors, points),
+            resolved_n_neighbors(self.n_neighbors, points),
+            resolved_radius(self.radius, self.n_neighbors, points),
         )
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:

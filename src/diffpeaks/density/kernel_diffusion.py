@@ -15,8 +15,8 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    settled_n_neighbors,
-    settled_radius,
+    resolved_n_neighbors,
+    resolved_radius,
 )
 from diffpeaks.density.counting import RADIUS
 from diffpeaks.density.limit import limit, reversible_limit
@@ -130,7 +130,7 @@ class KernelDiffusion(GraphDensity):
         self.search = search
         self.n_jobs = n_jobs
 
-    takes_shares = True
+    normalizes_weights = True
 
     @property
     def merges_duplicates(self) -> bool:  # type: ignore[override]
@@ -138,10 +138,10 @@ class KernelDiffusion(GraphDensity):
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         if self.radius is None:
-            return Needs(settled_n_neighbors(self.n_neighbors, points))
-        radius = settled_radius(self.radius, self.n_neighbors, points)
+            return Needs(resolved_n_neighbors(self.n_neighbors, points))
+        radius = resolved_radius(self.radius, self.n_neighbors, points)
         if self.bandwidth == "local" and not callable(self.kernel):
-            return Needs(settled_n_neighbors(self.n_neighbors, points), radius)
+            return Needs(resolved_n_neighbors(self.n_neighbors, points), radius)
         return Needs(radius=radius)
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
@@ -176,11 +176,11 @@ class KernelDiffusion(GraphDensity):
         return float(np.mean(np.abs(later - mass)))
 
     def walk(self) -> Walk:
-        """The walk of the fitted kernel; a heavy neighbour counts as often as it weighs."""
+        """The walk of the fitted kernel, on which a neighbour counts as often as it weighs."""
         return self._walk_by(self._bandwidth)
 
     def _walk_by(self, bandwidth: Bandwidth | float | str) -> Walk:
-        # a limit turns on the smallest weights; after some steps they are nothing beside a point's own
+        # a limit depends on the smallest weights; after a few steps they hardly count beside a point's own
         dtype = self._reached.dtype if np.isfinite(self.steps) else np.float64
         how = self._fitted_kernel, bandwidth, self._weights, dtype, self._points.n_threads
         return walk_on(self._reached, *how)

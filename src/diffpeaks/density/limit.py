@@ -1,4 +1,4 @@
-"""Where the random walk ends: its density after infinitely many steps, which has mean one."""
+"""The limit of the random walk: its density after infinitely many steps, which has mean one."""
 
 from __future__ import annotations
 

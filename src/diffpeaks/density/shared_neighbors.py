@@ -16,7 +16,7 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    settled_n_neighbors,
+    resolved_n_neighbors,
 )
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.graph.rows import RaggedRows
@@ -83,7 +83,7 @@ class SharedNeighborDensity(GraphDensity):
         self.n_jobs = n_jobs
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        return Needs(settled_n_neighbors(self.n_neighbors, points))
+        return Needs(resolved_n_neighbors(self.n_neighbors, points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         self.min_shared_ = _settled_min_shared(self.min_shared, graph)

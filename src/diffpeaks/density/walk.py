@@ -1,4 +1,4 @@
-"""The random walk on a graph: how much each step weighs, where the walk starts, and where it gets to.
+"""The random walk on a graph: the weights of its steps, where it starts, and where it is after some steps.
 
 Densities here have mean one: 1 is average, whatever the number of samples.
 """
@@ -27,9 +27,9 @@ _ONE = np.ones(1)
 
 
 class Bandwidth(NamedTuple):
-    """The bandwidth h of a pair as a length: sqrt(h) = `origin[i] * target[j]`.
+    """The bandwidth h of a pair of points as a length: sqrt(h) = `origin[i] * target[j]`.
 
-    A number stands for a constant array. Lengths, because squares of distances may overflow.
+    A number stands for a constant array. Lengths are kept because squares of distances may overflow.
     """
 
     origin: float | NDArray[np.float64]
@@ -39,7 +39,7 @@ class Bandwidth(NamedTuple):
 def bandwidth_of(graph: NeighborGraph, bandwidth: Bandwidth | float | str) -> Bandwidth:
     """A bandwidth as it is, a number for all points, or by name, "median" or "local", from the graph.
 
-    "median" is the median squared distance between neighbours that do not coincide.
+    "median" is the median squared distance between neighbours that are no duplicates.
     """
     if isinstance(bandwidth, Bandwidth):
         return bandwidth
@@ -51,7 +51,7 @@ def bandwidth_of(graph: NeighborGraph, bandwidth: Bandwidth | float | str) -> Ba
         raise ValueError(f"bandwidth={bandwidth!r} is unknown; use a number, 'median' or 'local'")
     apart = graph.distances[graph.distances > 0]
     if not len(apart):
-        return Bandwidth(1.0)  # where all neighbours coincide every bandwidth gives the same weights
+        return Bandwidth(1.0)  # all neighbours are duplicates: every bandwidth gives the same weights
     middle = [(len(apart) - 1) // 2, len(apart) // 2]
     apart.partition(middle)
     return Bandwidth(float(np.hypot(*apart[middle].astype(np.float64)) / np.sqrt(2)))
@@ -77,14 +77,14 @@ class Walk:
     ----------
     graph : NeighborGraph
     weights : array of shape (n_entries,), or on a device a tensor
-        1 for a point and its duplicates, times the mass of the entry's point.
+        The kernel, 1 for a point itself and its duplicates, times the mass of the entry's point.
     volume : array of shape (n_samples,)
         The volume d(x) of each point: the sum of its weights.
     bandwidth : Bandwidth
     masses : array of shape (n_samples,) or None
         What each point weighs, one on average; None where all weigh the same.
     n_threads : int
-        Of the steps; they do not depend on it.
+        For the steps, whose results do not depend on it.
     """
 
     graph: NeighborGraph
@@ -113,9 +113,9 @@ def walk_on(
     dtype: DTypeLike = np.float64,
     n_threads: int = 1,
 ) -> Walk:
-    """The walk of a kernel along the rows of a graph; a point of some mass counts as often.
+    """The walk of a kernel along the rows of a graph; a point counts as often as its mass says.
 
-    A callable gets distances, and the bandwidth is its own affair. Weights are kept in `dtype`.
+    A callable kernel takes distances alone, without a bandwidth. Weights are kept in `dtype`.
     """
     found = bandwidth_of(graph, 1.0 if callable(kernel) else bandwidth)
     if callable(kernel):
@@ -133,7 +133,7 @@ def row_weights(
     dtype: DTypeLike = np.float64,
     n_threads: int = 1,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The weights of the entries of rows, and their sums; origins are rows, targets are indices."""
+    """The weight of each entry of rows, and the sum of each row; rows are origins, indices are targets."""
     n_rows = len(rows.indptr) - 1
     if callable(kernel):
         weights = _checked(kernel(rows.distances), rows.distances)
@@ -201,10 +201,10 @@ def walked_density(
 def starting_mass(
     graph: NeighborGraph, power: float, weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64] | None:
-    """Where the walk starts: reach^-power times weights, with mean one; None for the uniform start.
+    """The mass at the start: reach^-power times weights, with mean one; None for the uniform start.
 
-    The reach of a point is the distance to its last neighbour. A point whose neighbours all coincide has
-    the least reach of the others.
+    The reach of a point is the distance to its last neighbour. Where that is zero, the smallest positive
+    reach takes its place.
     """
     reach = graph.reach.astype(np.float64)
     apart = reach > 0
