@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.euclidean import Pull, squared_norms
-from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.progress import stage
 from diffpeaks.recipes import DEFAULT, Recipe, Settings
 

@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import check_positive, n_threads
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.graph.passes import EntryValues, Weighing, weighed_rows
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.gpu.devices import on_host
 
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
 

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import check_sample_weight
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.neighbors.inputs import check_features, is_precomputed
 
 

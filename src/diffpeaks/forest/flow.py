@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
+from diffpeaks._base.tensors import on_host
 from diffpeaks._native import JoiningHills, KeptFlow, KeptLinks
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import PeakForest, rank_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.passes import EntryValues, HostPasses
-from diffpeaks.neighbors.gpu.devices import on_host
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import some_of
 from diffpeaks._native import pair_distances, shift_towards, sort_rows, squared_lengths
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
-from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.neighbors.ragged_rows import pair_blocks
 
 if TYPE_CHECKING:
