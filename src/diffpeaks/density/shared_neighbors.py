@@ -86,7 +86,7 @@ class SharedNeighborDensity(GraphDensity):
         return Needs(resolved_n_neighbors(self.n_neighbors, points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        self.min_shared_ = _settled_min_shared(self.min_shared, graph)
+        self.min_shared_ = _resolved_min_shared(self.min_shared, graph)
         self._lists = graph
         density = np.empty(graph.n_samples)
         shared_counts(graph, self.min_shared_, density, self._points.n_threads)
@@ -114,7 +114,7 @@ def _indicator(rows: RaggedRows, n_samples: int) -> sp.csr_array:
     return sp.csr_array((ones, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, n_samples))
 
 
-def _settled_min_shared(min_shared: int | str, lists: NeighborGraph) -> int:
+def _resolved_min_shared(min_shared: int | str, lists: NeighborGraph) -> int:
     longest = int(lists.degrees.max())
     if min_shared == "auto":
         return int(np.ceil(lists.degrees.mean() / 2))
