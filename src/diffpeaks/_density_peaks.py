@@ -188,7 +188,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         return self._set(clustering if absent is None else WithAbsent(clustering, absent))
 
     def clustering_of(self, points: PointSet, weights: NDArray[np.float64] | None) -> Clustering:
-        """The clustering of points that lie elsewhere, each of which stands for so many samples."""
+        """The clustering of points that are known already, with the weight of each."""
         self._validate_params()
         density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
         return self._clustered(points, weights, density)
@@ -196,24 +196,25 @@ class DensityPeaks(FittedMethods, DensityClusterer):
     def _clustered(
         self, points: PointSet | GivenGraph, weights: NDArray[np.float64] | None, density: GraphDensity
     ) -> Clustering:
-        """The method, from points to clusters; it does not ask where the points lie."""
+        """The method, from points to clusters, wherever the points lie: in memory, on a device, in files."""
         recipe, seed = self._used_recipe, _fixed_seed(self.random_state)
 
-        # distinct samples, their neighbours, and whether samples far from all others are strangers
+        # distinct samples and their neighbour graph; smoothing wants a number of neighbours in any case
         samples = distinct_samples(points, density, weights, recipe)
-        may_move = self._may_move(samples)
-        # smoothing takes a number of neighbours, whatever the density takes
-        needs = self._default_needs(samples) if may_move else self._needs(density, samples)
+        may_smooth = self._may_smooth(samples)
+        needs = self._default_needs(samples) if may_smooth else self._needs(density, samples)
         graph = samples.graph(*needs)
+
+        # isolated samples: strangers, or outliers of clusters
         isolation = isolation_of(samples.points, graph, recipe, seed)
 
         # smoothing: samples move towards their neighbours, unless strangers would move into clusters
         smoothing = None
-        if may_move and (self.smooth is True or not isolation.forbid_moving):
+        if may_smooth and (self.smooth is True or not isolation.forbid_moving):
             with loop_stage("smoothing", points.n_samples):
                 samples, smoothing = smoothed(samples, graph, recipe, seed)
 
-        # the density, on the graph of the samples where they lie now
+        # density, on the graph of the samples where they are now
         needs = self._needs(density, samples)
         graph = samples.graph(*needs)
         with loop_stage("density", points.n_samples):
@@ -221,15 +222,16 @@ class DensityPeaks(FittedMethods, DensityClusterer):
             self._set_default_params(density, needs, settings.start_power)
             density.fit_graph(samples.points, graph, needs, samples.totals)
 
-        # its hills, along links to denser neighbours, and the clusters that a cut takes from them
-        landscape = Landscape(
-            points, samples, density, isolation, smoothing, settings, recipe, seed, self.n_jobs
-        )
-        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
+        # its hills, along links to denser neighbours, and the cut: the one given, or chosen from the data
+        found = points, samples, density, isolation, smoothing
+        landscape = Landscape(*found, settings, recipe, seed, self.n_jobs)
+        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
+
+        # a forest of hills, its peaks, and the labels of all samples
         return clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise))
 
-    def _may_move(self, samples: DistinctSamples) -> bool:
-        """Whether smoothing may move samples, as far as their distances do not decide."""
+    def _may_smooth(self, samples: DistinctSamples) -> bool:
+        """Whether samples may be smoothed; their distances have the last word."""
         can_move = samples.points.can_move
         if self.smooth is True and not can_move:
             raise ValueError(
