@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,7 @@ class Cut:
     def __post_init__(self) -> None:
         if self.peaks is not None and Cut() != replace(self, peaks=None):
             raise ValueError(f"{self} has peaks and rules that choose them; give either")
-        weight: Any = self.flow_weight
+        weight: object = self.flow_weight
         if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
             raise ValueError(f"flow_weight={weight!r} must be a finite number of at least 0")
         if self.flow_weight and self.n_clusters is not None:

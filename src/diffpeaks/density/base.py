@@ -137,7 +137,7 @@ class DensityClusterer(ClusterMixin, PointsEstimator):
     """A clusterer of a density, which is given or the default."""
 
     density: Any
-    n_neighbors: Any
+    n_neighbors: int | str
     recipe: Recipe | None
 
     @property
@@ -166,7 +166,7 @@ class DensityClusterer(ClusterMixin, PointsEstimator):
     def _default_needs(self, samples: DistinctSamples) -> Needs:
         """The neighbours of the default density; None stands for the whole rows of a given graph."""
         points = samples.points
-        if self.n_neighbors != "auto":
+        if not isinstance(self.n_neighbors, str):
             return Needs(samples.n_neighbors(self.n_neighbors))
         if isinstance(points, GivenGraph):
             return Needs()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -52,9 +53,9 @@ class NaiveDensity(GraphDensity):
 
     def __init__(
         self,
-        radius: Any = "auto",
+        radius: float | str = "auto",
         *,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,
@@ -107,10 +108,10 @@ class LocalContrast(GraphDensity):
 
     def __init__(
         self,
-        radius: Any = "auto",
-        n_neighbors: Any = "auto",
+        radius: float | str = "auto",
+        n_neighbors: int | str = "auto",
         *,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from diffpeaks._base.validation import check_density
-from diffpeaks.density.base import GraphDensity, Needs, resolved_n_neighbors
+from diffpeaks.density.base import DensityClusterer, GraphDensity, Needs, resolved_n_neighbors
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
 from diffpeaks.graph import NeighborGraph
@@ -32,7 +32,12 @@ class GivenDensity(GraphDensity):
     known_at_new_samples = False
     knows_weights = False
 
-    def __init__(self, source: Any = None, n_neighbors: Any = "auto", metric: Any = None) -> None:
+    def __init__(
+        self,
+        source: Any = None,
+        n_neighbors: int | str = "auto",
+        metric: str | Callable[..., float] | None = None,
+    ) -> None:
         self.source = source
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -51,7 +56,7 @@ class GivenDensity(GraphDensity):
         )
 
 
-def named_density(density: Any, clusterer: Any) -> GraphDensity:
+def named_density(density: Any, clusterer: DensityClusterer) -> GraphDensity:
     """A new estimator for what a clusterer was given as density."""
     if isinstance(density, GraphDensity):
         return clone(density)

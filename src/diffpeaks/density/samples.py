@@ -86,7 +86,13 @@ class Smoothing:
     radius: float | None = None
 
     def moved(
-        self, queries: Any, rows: Graph, points: PointSet, masses: Any, reach: Any, own_first: bool
+        self,
+        queries: Any,
+        rows: Graph,
+        points: PointSet,
+        masses: NDArray[np.float64] | None,
+        reach: NDArray[Any],
+        own_first: bool,
     ) -> Any:
         """Queries moved towards the points in their rows (`EuclideanSpace.shifted`)."""
         pull = Pull(self.kept, self.n_filled, points.distance_power == 2, self.radius)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -67,10 +68,10 @@ class SharedNeighborDensity(GraphDensity):
 
     def __init__(
         self,
-        n_neighbors: Any = "auto",
-        min_shared: Any = "auto",
+        n_neighbors: int | str = "auto",
+        min_shared: int | str = "auto",
         *,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,

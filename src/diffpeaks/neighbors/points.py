@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,7 +229,7 @@ class PointSet:
 class Choice:
     """The choice of a search: the one that was asked for, or the one that suits the space."""
 
-    asked: Any
+    asked: str | ApproximateSearch
     n_jobs: int | None
     n_threads: int
     memory_limit: int | None = None
@@ -273,7 +274,7 @@ class Choice:
         searchable = space.minkowski_order is not None and self.asked not in SEARCHES
         return searchable and n_features <= (MOST_FEATURES if looks else SOME_FEATURES)
 
-    def _without_tree(self, space: Space) -> Any:
+    def _without_tree(self, space: Space) -> Callable[[Space, int], Search]:
         """The class of a search, or an ApproximateSearch, which makes one."""
         if self.asked in SEARCHES:
             return SEARCHES[self.asked]
