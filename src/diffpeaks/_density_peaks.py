@@ -210,7 +210,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
 
         # smoothing: samples move towards their neighbours, unless strangers would move into clusters
         smoothing = None
-        if may_smooth and (self.smooth is True or not isolation.forbid_moving):
+        if may_smooth and (self.smooth is True or not isolation.forbids_smoothing):
             with loop_stage("smoothing", points.n_samples):
                 samples, smoothing = smoothed(samples, graph, recipe, seed)
 

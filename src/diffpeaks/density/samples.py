@@ -207,7 +207,7 @@ class Isolation:
         return self.kind == "strangers"
 
     @property
-    def forbid_moving(self) -> bool:
+    def forbids_smoothing(self) -> bool:
         """Whether the distances show strangers, which smoothing would move into clusters."""
         return self.are_strangers and self.by_distances == "strangers"
 
