@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -56,12 +55,10 @@ class Clusters(NamedTuple):
     peaks: NDArray[np.int64]
 
 
-def noise_in(
-    labels: NDArray[np.int64], policy: NoisePolicy, without_halo: Callable[[], NDArray[np.int64]]
-) -> Noise:
-    """Which samples are noise; if the halo is, `without_halo` computes the labels that are NOISE there."""
-    small = (np.bincount(labels) < policy.min_cluster_size)[labels]
-    return Noise(small, without_halo() == NOISE if policy.halo else np.zeros_like(small))
+def noise_in(labels: NDArray[np.int64], cores: NDArray[np.int64], min_cluster_size: int) -> Noise:
+    """Which samples are noise: those of small clusters, and the halo, noise in `cores`."""
+    small = (np.bincount(labels) < min_cluster_size)[labels]
+    return Noise(small, cores == NOISE)
 
 
 def resolved_noise(
@@ -69,12 +66,11 @@ def resolved_noise(
     is_noise: NDArray[np.bool_],
     action: str,
     rank: NDArray[np.int32],
-    links_out_of: Callable[[NDArray[np.bool_]], NDArray[np.int32]],
+    links: NDArray[np.int32] | None,
 ) -> Clusters:
     """The clusters whose peak is not noise, in the same order, after the action on noise.
 
-    Singletons come after the clusters, in the order of density. Assigned noise follows the links
-    `links_out_of`.
+    Singletons come after the clusters, in the order of density. Assigned noise follows the links out of it.
     """
     remain = ~is_noise[clusters.peaks]
     number = np.cumsum(remain) - 1
@@ -84,8 +80,7 @@ def resolved_noise(
         alone = alone[np.argsort(rank[alone])]
         labels[alone] = len(peaks) + np.arange(len(alone))
         peaks = np.concatenate([peaks, alone])
-    elif action == "assign" and is_noise.any():
-        links = links_out_of(is_noise)
+    elif links is not None:
         ends = np.empty_like(links)
         follow_links(links, ends)
         labels = labels[ends]

@@ -173,20 +173,20 @@ def labels_of(landscape: Landscape, cut: Cut | None, policy: NoisePolicy) -> NDA
 def _clusters(landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest) -> Clusters:
     with stage("labels"):
         peaks = select_peaks(forest, landscape.density, cut)
-        found = Clusters(peak_labels(forest, peaks), peaks)
+        clusters = Clusters(peak_labels(forest, peaks), peaks)
         if policy == NoisePolicy():  # no sample is noise
-            return found
-        is_noise = _noise(landscape, found.labels, cut, policy).samples
-        return resolved_noise(
-            found, is_noise, policy.noise, forest.rank, lambda noise: _links_out_of(landscape, noise)
-        )
+            return clusters
+        is_noise = _noise(landscape, clusters.labels, cut, policy).samples
+        is_assigned = policy.noise == "assign" and is_noise.any()
+        links = _links_out_of(landscape, is_noise) if is_assigned else None
+        return resolved_noise(clusters, is_noise, policy.noise, forest.rank, links)
 
 
 def _noise(landscape: Landscape, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-    def cores() -> NDArray[np.int64]:
-        return without_halo(labels, landscape.links, landscape.density, cut.longest_link)
-
-    return noise_in(labels, policy, cores)
+    cores = labels
+    if policy.halo:
+        cores = without_halo(labels, landscape.links, landscape.density, cut.longest_link)
+    return noise_in(labels, cores, policy.min_cluster_size)
 
 
 def _links_out_of(landscape: Landscape, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
