@@ -17,16 +17,17 @@ from diffpeaks._base.validation import check_flat
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, Needs
 from diffpeaks.density.samples import distinct_samples, isolation_of, settings_of, smoothed
 from diffpeaks.density.weights import weighed
+from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import Recipe
+from diffpeaks.recipes import Recipe, Settings
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
-from diffpeaks.results.landscape import Landscape
+from diffpeaks.results.landscape import Landscape, Tried
 
 
 class DensityPeaks(FittedMethods, DensityClusterer):
@@ -53,8 +54,8 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         what flows over them, too, in many dimensions: `cut_.flow_weight`.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 3 log2(n) of n distinct samples for the default density, and 2 log2(n)
-        for the others.
+        for functions. "auto" is 3 log2(n) of n distinct samples for the default density, or half of these if
+        nearly all samples would be one cluster (`recipes.Recipe.dominant`), and 2 log2(n) for the others.
     halo : bool
         Keep the cores only: samples below the densest border sample of their cluster become noise.
     min_cluster_size : int
@@ -216,15 +217,15 @@ class DensityPeaks(FittedMethods, DensityClusterer):
 
         # density, on the graph of the samples where they are now
         needs = self._needs(density, samples)
-        graph = samples.graph(*needs)
-        with loop_stage("density", points.n_samples):
-            settings = settings_of(samples.points, graph, recipe)
-            self._set_default_params(density, needs, settings.start_power)
-            density.fit_graph(samples.points, graph, needs, samples.totals)
+        settings = self._fit_density(density, samples, samples.graph(*needs), needs, recipe)
 
-        # its hills, along links to denser neighbours, and the cut: the one given, or chosen from the data
+        # its hills, along links to denser neighbours; if nearly all samples are one cluster, a closer look
         found = points, samples, density, isolation, smoothing
         landscape = Landscape(*found, settings, recipe, seed, self.n_jobs)
+        if self._chooses_neighbors(needs):
+            landscape = self._closer(landscape)
+
+        # the cut: the one given, or chosen from the data
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
 
         # a forest of hills, its peaks, and the labels of all samples
@@ -240,6 +241,38 @@ class DensityPeaks(FittedMethods, DensityClusterer):
             )
         automatic = self._used_recipe.smooth and self.max_link is None
         return can_move and bool(automatic if self.smooth == "auto" else self.smooth)
+
+    def _fit_density(
+        self,
+        density: GraphDensity,
+        samples: DistinctSamples,
+        graph: NeighborGraph,
+        needs: Needs,
+        recipe: Recipe,
+    ) -> Settings:
+        """Fit the density, and return the settings of the recipe for the dimension of the graph."""
+        with loop_stage("density", samples.n_samples):
+            settings = settings_of(samples.points, graph, recipe)
+            self._set_default_params(density, needs, settings.start_power)
+            density.fit_graph(samples.points, graph, needs, samples.totals)
+        return settings
+
+    def _closer(self, landscape: Landscape) -> Landscape:
+        """The landscape of fewer neighbours, if with all of them nearly all samples are one cluster.
+
+        It must have no large cluster: what chance splits off is small, and leaves a large rest.
+        """
+        recipe, samples, share = landscape.recipe, landscape.distinct, landscape.largest_share
+        n_neighbors = landscape.estimator.n_neighbors_
+        needs = Needs(max(2, round(recipe.closer_share * n_neighbors)))
+        if share <= recipe.dominant or needs.n_neighbors >= n_neighbors:
+            return landscape
+        graph = landscape.estimator.graph_.nearest(needs.n_neighbors)
+        density = self._new_density(KernelDiffusion(steps=recipe.steps))
+        settings = self._fit_density(density, samples, graph, needs, recipe.closer())
+        tried = Tried(n_neighbors, share)
+        closer = replace(landscape, estimator=density, settings=settings, tried=tried)
+        return closer if closer.largest_share <= 1 - recipe.dominant else landscape
 
     def _set(self, clustering: Clustering | WithAbsent) -> Self:
         landscape = clustering.landscape

@@ -41,6 +41,8 @@ _LEAST, _MOST = 1e-6, 1e6
 # of the constants of a recipe: what they are, the least and the most
 _BOUNDS: dict[str, tuple[type, float, float]] = {
     "neighbors": (Real, _LEAST, _MOST),
+    "dominant": (Real, 0.5, 1),
+    "closer_share": (Real, _LEAST, 1),
     "steps": (Integral, 1, _MOST),
     "start_power": (Real, 0, _MOST),
     "nearest_share": (Real, _LEAST, 1),
@@ -88,6 +90,9 @@ class Recipe:
     ----------
     neighbors : float
         `n_neighbors` is this times log2(n) of n distinct samples.
+    dominant, closer_share : float
+        If one cluster has more than the share `dominant` of the samples, the share `closer_share` of the
+        neighbours is tried. These are taken if no cluster then has more than the rest, 1 - `dominant`.
     steps : int
         Steps of the walk.
     start_power : float
@@ -137,6 +142,8 @@ class Recipe:
     """
 
     neighbors: float = 3.0
+    dominant: float = 0.75
+    closer_share: float = 0.5
     steps: int = 3
     start_power: float = 2.0
     nearest_share: float = 0.125
@@ -195,6 +202,10 @@ class Recipe:
         start_power = min(self.start_power, dimension)
         return Settings(round(start_power, 3), links, round(rise, 3), round(flow_weight, 3))
 
+    def closer(self) -> Recipe:
+        """The recipe for `closer_share` of the neighbours: by chance log densities differ by 1 / sqrt(k)."""
+        return replace(self, dominant=1.0, rise=self.rise / self.closer_share**0.5)
+
     def share_kept(self, n_neighbors: int, dimension: float) -> float:
         """The share of its own position in that of a smoothed sample, at most one."""
         return round(min(1.0, n_neighbors ** (self.kept_power * (1 / dimension - 1 / 2))), 3)
@@ -208,6 +219,7 @@ FACES = replace(DEFAULT, isolated="strangers")
 # nothing is moved
 PLAIN = replace(
     DEFAULT,
+    dominant=1.0,
     nearest_share=1.0,
     mutual_share=1.0,
     core_density=1.0,

@@ -172,6 +172,10 @@ class DensityClusterer(ClusterMixin, PointsEstimator):
             return Needs()
         return Needs(self._used_recipe.n_neighbors(points.n_samples))
 
+    def _chooses_neighbors(self, needs: Needs) -> bool:
+        """Whether their number was left to the recipe."""
+        return self.density is None and self.n_neighbors == "auto" and needs.n_neighbors is not None
+
     def _needs(self, density: GraphDensity, samples: DistinctSamples) -> Needs:
         """The neighbours that the density of the samples asks for."""
         return self._default_needs(samples) if self.density is None else density.needs(samples.points)

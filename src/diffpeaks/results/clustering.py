@@ -172,14 +172,21 @@ def labels_of(landscape: Landscape, cut: Cut | None, policy: NoisePolicy) -> NDA
 
 def _clusters(landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest) -> Clusters:
     with stage("labels"):
-        peaks = select_peaks(forest, landscape.density, cut)
-        clusters = Clusters(peak_labels(forest, peaks), peaks)
+        clusters = _all_clusters(landscape, cut, forest)
         if policy == NoisePolicy():  # no sample is noise
             return clusters
         is_noise = _noise(landscape, clusters.labels, cut, policy).samples
         is_assigned = policy.noise == "assign" and is_noise.any()
         links = _links_out_of(landscape, is_noise) if is_assigned else None
         return resolved_noise(clusters, is_noise, policy.noise, forest.rank, links)
+
+
+def _all_clusters(landscape: Landscape, cut: Cut, forest: PeakForest) -> Clusters:
+    """The clusters before samples are noise."""
+    if cut == landscape.automatic_cut and forest is landscape.automatic_forest:
+        return landscape.automatic_clusters
+    peaks = select_peaks(forest, landscape.density, cut)
+    return Clusters(peak_labels(forest, peaks), peaks)
 
 
 def _noise(landscape: Landscape, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut, select_peaks
+from diffpeaks.cuts.noise import Clusters
 from diffpeaks.density import GraphDensity, KernelDiffusion
 from diffpeaks.density.samples import Isolation, Smoothing, common_length, smoothed_samples
 from diffpeaks.density.walk import Walk
@@ -22,11 +24,19 @@ from diffpeaks.forest.peaks import (
     flooded,
     hill_links,
     linked_along,
+    peak_labels,
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import stage
 from diffpeaks.recipes import Recipe, Settings
+
+
+class Tried(NamedTuple):
+    """A number of neighbours, and the share of the samples that the largest cluster then has."""
+
+    n_neighbors: int
+    largest_share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,8 @@ class Landscape:
     seed : int
         For the random pairs whose distance is measured.
     n_jobs : int or None
+    tried : Tried or None
+        More neighbours than the density has, if they were tried and told too little apart.
     """
 
     points: PointSet | GivenGraph
@@ -60,6 +72,7 @@ class Landscape:
     recipe: Recipe
     seed: int = 0
     n_jobs: int | None = None
+    tried: Tried | None = None
 
     @cached_property
     def n_threads(self) -> int:
@@ -101,6 +114,19 @@ class Landscape:
         has_walk = isinstance(self.estimator, KernelDiffusion)
         flow_weight = self.settings.flow_weight if has_walk else 0.0
         return Cut(None, self.isolation.max_link, self.settings.rise, flow_weight=flow_weight)
+
+    @cached_property
+    def automatic_clusters(self) -> Clusters:
+        """Of the automatic cut."""
+        peaks = select_peaks(self.automatic_forest, self.density, self.automatic_cut)
+        return Clusters(peak_labels(self.automatic_forest, peaks), peaks)
+
+    @cached_property
+    def largest_share(self) -> float:
+        """The share of the samples, by weight, that the largest cluster of the automatic cut has."""
+        labels = self.distinct.of_first(self.automatic_clusters.labels)
+        sizes = np.bincount(labels, self.distinct.totals)
+        return float(sizes.max() / sizes.sum())
 
     def forest(self, cut: Cut) -> PeakForest:
         """The forest from which a cut takes its peaks, with saddles weighed as the cut says."""
