@@ -22,7 +22,7 @@ SELECTION = (
     "native/test_lengths.py",
     "density/test_walk.py",
     "forest/test_flow.py",
-    "forest/test_lone.py",
+    "forest/test_isolated.py",
     "neighbors/test_cell_search.py",
     "test_metrics.py",
 )

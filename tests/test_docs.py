@@ -253,6 +253,14 @@ def test_every_baseline_is_in_the_table():
     assert set(re.findall(r'`"([a-z-]+)"`', table)) == set(diffpeaks.baselines.BASELINES)
 
 
+def test_functions_that_the_theory_names_exist():
+    named = re.findall(r"`([a-z_]+)\.(?!py`)([A-Za-z_]+)`", (ROOT / "docs" / "theory.md").read_text())
+    package = ROOT / "src" / "diffpeaks"
+    for module, name in named:
+        sources = [path.read_text() for path in package.rglob(f"{module}.py")]
+        assert any(re.search(rf"(def|class) {name}\b", source) for source in sources), (module, name)
+
+
 def test_the_map_of_rooms_has_every_module_and_no_other():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     rooms = text[text.index("| room |") : text.index("Imports point downward only")].splitlines()[2:]

@@ -42,11 +42,14 @@ ABLATION = {
     "links along whole rows": {"nearest_share": 1.0, "mutual_share": 1.0},
     "lone samples stay alone": {"join_lone": False},
     "no length rule": {"isolated": "outliers"},
+    "no closer look": {"dominant": 1.0},
 }
 ABLATION["all of these off"] = {name: value for change in ABLATION.values() for name, value in change.items()}
 # The values that each constant is changed to.
 CHANGES = {
     "neighbors": (2.5, 3.5),
+    "dominant": (0.7, 0.8),
+    "closer_share": (0.4, 0.6),
     "steps": (2, 4),
     "start_power": (1.0, 3.0),
     "nearest_share": (0.1, 0.16),

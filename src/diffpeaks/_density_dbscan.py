@@ -8,25 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
-from diffpeaks.density import GraphDensity, KernelDiffusion, density_of
+from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
-from diffpeaks.density.samples import isolation_of
+from diffpeaks.density.samples import isolation_of, settings_of
 from diffpeaks.density.weights import Absent, weighed
 from diffpeaks.forest.peaks import PeakForest, hill_links
-from diffpeaks.graph.neighbor_graph import intrinsic_dimension
-from diffpeaks.neighbors import GivenGraph, PointsEstimator
+from diffpeaks.neighbors import DistinctSamples
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
+from diffpeaks.recipes import Recipe
 from diffpeaks.results.absent import Leaves, predicted_beside
 from diffpeaks.results.cores import CoreClustering
 from diffpeaks.results.sweeps import Sweep, core_sweep
 
 
-class DensityDBSCAN(ClusterMixin, PointsEstimator):
+class DensityDBSCAN(DensityClusterer):
     """DBSCAN with any density in the place of the count.
 
     With `NaiveDensity(radius=eps)` and `min_density=min_samples` this is the classic DBSCAN, with one
@@ -125,26 +123,27 @@ class DensityDBSCAN(ClusterMixin, PointsEstimator):
             As in `DensityPeaks`. With `NaiveDensity` the density of a sample is what the samples of its ball
             weigh, as in scikit-learn's DBSCAN. A sample of weight 0 is not there, and its label is predicted.
         """
-        recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
-        density = density_of(self, KernelDiffusion(steps=recipe.steps))
+        recipe = self._used_recipe
+        density = self._new_density(KernelDiffusion(steps=recipe.steps))
         X, weights, self._absent = weighed(self._checked(X), sample_weight, density, self.metric)
-        points = self._searchable(X)
-        if self.density is None:
-            automatic = self.n_neighbors == "auto" and not isinstance(points, GivenGraph)
-            n_neighbors = recipe.n_neighbors(points.n_samples) if automatic else self.n_neighbors
-            density.set_params(n_neighbors=n_neighbors)
-        needs = density.needs(points)
-        graph = points.graph(*needs)
+
+        # neighbours, and whether samples far from all others are strangers
+        samples = DistinctSamples(self._searchable(X), weights)
+        needs = self._needs(density, samples)
+        graph = samples.graph(*needs)
+        points = samples.points
+        self.isolation_ = isolation_of(points, graph, recipe)
+
+        # the density
         with loop_stage("density", points.n_samples):
+            settings = settings_of(points, graph, recipe)
+            self._set_default_params(density, needs)
             density.fit_graph(points, graph, needs, weights)
-            self.isolation_ = isolation_of(points, graph, points.typical_distance(), recipe)
-        # without a recipe, links of a density that is given are the graph, as in DBSCAN
+
+        # cores, and the links that join them; without a recipe those of a density that is given are the graph
         follows_recipe = self.density is None or self.recipe is not None
         max_link = self.isolation_.max_link if follows_recipe else np.inf
-        dimension = np.inf
-        if recipe.measure_dimension:
-            dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
-        links = hill_links(graph, recipe.in_dimensions(dimension).links, points.n_threads).below(max_link)
+        links = hill_links(graph, settings.links, points.n_threads).below(max_link)
         by_recipe = isinstance(self.min_density, str)
         min_density = recipe.core_density if by_recipe else float(self.min_density)
         return self._set(CoreClustering(density, links, max_link, min_density, self.border))

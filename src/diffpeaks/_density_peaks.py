@@ -10,28 +10,27 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
 from diffpeaks._base.validation import check_flat
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
-from diffpeaks.density import GraphDensity, KernelDiffusion, Needs, density_of
-from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS
-from diffpeaks.density.samples import distinct_samples, isolation_of, smoothed
+from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
+from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, Needs
+from diffpeaks.density.samples import distinct_samples, isolation_of, settings_of, smoothed
 from diffpeaks.density.weights import weighed
-from diffpeaks.graph.neighbor_graph import NeighborGraph, intrinsic_dimension
-from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointsEstimator, PointSet
+from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
-from diffpeaks.results.absent import WithAbsent, with_absent
+from diffpeaks.recipes import Recipe, Settings
+from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.fitted_methods import FittedMethods
-from diffpeaks.results.landscape import Landscape
+from diffpeaks.results.landscape import Landscape, Tried
 
 
-class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
+class DensityPeaks(FittedMethods, DensityClusterer):
     """Density peaks clustering on a kernel diffusion density.
 
     Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
@@ -55,8 +54,8 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
         what flows over them, too, in many dimensions: `cut_.flow_weight`.
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 3 log2(n) of n distinct samples for the default density, and 2 log2(n)
-        for the others.
+        for functions. "auto" is 3 log2(n) of n distinct samples for the default density, or half of these if
+        nearly all samples would be one cluster (`recipes.Recipe.dominant`), and 2 log2(n) for the others.
     halo : bool
         Keep the cores only: samples below the densest border sample of their cluster become noise.
     min_cluster_size : int
@@ -184,76 +183,101 @@ class DensityPeaks(FittedMethods, ClusterMixin, PointsEstimator):
             what the fit says of it is what it predicts. A neighbour counts once among `n_neighbors`,
             whatever it weighs.
         """
-        density = density_of(self, KernelDiffusion(steps=self._chosen_recipe.steps))
+        density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
         X, weights, absent = weighed(self._checked(X), sample_weight, density, self.metric)
-        points = self._searchable(X)
-        distinct = distinct_samples(points, density, weights, self._chosen_recipe)
-        return self._set(with_absent(self._clustered(points, distinct, density), absent))
+        clustering = self._clustered(self._searchable(X), weights, density)
+        return self._set(clustering if absent is None else WithAbsent(clustering, absent))
 
     def clustering_of(self, points: PointSet, weights: NDArray[np.float64] | None) -> Clustering:
-        """The clustering of distinct points that lie elsewhere, each of which stands for so many samples."""
+        """The clustering of points that are known already, with the weight of each."""
         self._validate_params()
-        density = density_of(self, KernelDiffusion(steps=self._chosen_recipe.steps))
-        return self._clustered(points, DistinctSamples(points, weights), density)
+        density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
+        return self._clustered(points, weights, density)
 
     def _clustered(
-        self, points: PointSet | GivenGraph, distinct: DistinctSamples, density: GraphDensity
+        self, points: PointSet | GivenGraph, weights: NDArray[np.float64] | None, density: GraphDensity
     ) -> Clustering:
-        """The method, from points to clusters; it does not ask where the points lie."""
-        recipe, seed = self._chosen_recipe, _fixed_seed(self.random_state)
-        n_neighbors = self._n_neighbors_among(distinct, recipe)
-        graph, dimension, isolation, smoothing = None, None, None, None
-        # where the density sees the samples: as they are, or moved towards their neighbours
-        if self._may_smooth(distinct, recipe):
-            graph = distinct.points.graph(n_neighbors)
+        """The method, from points to clusters, wherever the points lie: in memory, on a device, in files."""
+        recipe, seed = self._used_recipe, _fixed_seed(self.random_state)
+
+        # distinct samples and their neighbour graph; smoothing wants a number of neighbours in any case
+        samples = distinct_samples(points, density, weights, recipe)
+        may_smooth = self._may_smooth(samples)
+        needs = self._default_needs(samples) if may_smooth else self._needs(density, samples)
+        graph = samples.graph(*needs)
+
+        # isolated samples: strangers, or outliers of clusters
+        isolation = isolation_of(samples.points, graph, recipe, seed)
+
+        # smoothing: samples move towards their neighbours, unless strangers would move into clusters
+        smoothing = None
+        if may_smooth and (self.smooth is True or not isolation.forbids_smoothing):
             with loop_stage("smoothing", points.n_samples):
-                dimension = _dimension(distinct.points, graph)
-                always = self.smooth is True
-                distinct, isolation, smoothing = smoothed(distinct, graph, dimension, recipe, seed, always)
-        # its graph, which may be the one that is there, and what the recipe does in the dimensions of it
-        seen = distinct.points
-        needs = Needs(n_neighbors) if self.density is None else density.needs(seen)
-        if graph is None or smoothing is not None or needs != Needs(graph.n_neighbors):
-            graph, dimension = seen.graph(*needs), None
-        with loop_stage("density", points.n_samples):
-            isolation = isolation or isolation_of(seen, graph, seen.typical_distance(seed), recipe)
-            dimension = (dimension or _dimension(seen, graph)) if recipe.measure_dimension else np.inf
-            settings = recipe.in_dimensions(dimension)
-            if self.density is None:
-                density.set_params(n_neighbors=n_neighbors or "auto", start_power=settings.start_power)
-            density.fit_graph(seen, graph, needs, distinct.totals)
-        # hills of the density, and the clusters that a cut takes from them
-        known = points, distinct, density, isolation, smoothing
-        landscape = Landscape(*known, settings, recipe, seed, self.n_jobs)
-        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence)
-        policy = NoisePolicy(self.halo, self.min_cluster_size, self.noise)
-        return clustered(landscape, cut, policy)
+                samples, smoothing = smoothed(samples, graph, recipe, seed)
 
-    @property
-    def _chosen_recipe(self) -> Recipe:
-        return self.recipe or (DEFAULT if self.density is None else PLAIN)
+        # density, on the graph of the samples where they are now
+        needs = self._needs(density, samples)
+        settings = self._fit_density(density, samples, samples.graph(*needs), needs, recipe)
 
-    def _n_neighbors_among(self, distinct: DistinctSamples, recipe: Recipe) -> int | None:
-        """None stands for the whole rows of a given graph."""
-        if self.n_neighbors != "auto":
-            return distinct.n_neighbors(self.n_neighbors)
-        points = distinct.points
-        return None if isinstance(points, GivenGraph) else recipe.n_neighbors(points.n_samples)
+        # its hills, along links to denser neighbours; if nearly all samples are one cluster, a closer look
+        found = points, samples, density, isolation, smoothing
+        landscape = Landscape(*found, settings, recipe, seed, self.n_jobs)
+        if self._chooses_neighbors(needs):
+            landscape = self._closer(landscape)
 
-    def _may_smooth(self, distinct: DistinctSamples, recipe: Recipe) -> bool:
-        """Whether samples may be moved, as far as their distances do not decide."""
-        if self.smooth is True and not distinct.points.can_move:
+        # the cut: the one given, or chosen from the data
+        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
+
+        # a forest of hills, its peaks, and the labels of all samples
+        return clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise))
+
+    def _may_smooth(self, samples: DistinctSamples) -> bool:
+        """Whether samples may be smoothed; their distances have the last word."""
+        can_move = samples.points.can_move
+        if self.smooth is True and not can_move:
             raise ValueError(
                 "smooth=True needs dense points and metric='euclidean' or 'cosine', where means are points; "
                 f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
             )
-        automatic = recipe.smooth and self.max_link is None
-        return distinct.points.can_move and bool(automatic if self.smooth == "auto" else self.smooth)
+        automatic = self._used_recipe.smooth and self.max_link is None
+        return can_move and bool(automatic if self.smooth == "auto" else self.smooth)
+
+    def _fit_density(
+        self,
+        density: GraphDensity,
+        samples: DistinctSamples,
+        graph: NeighborGraph,
+        needs: Needs,
+        recipe: Recipe,
+    ) -> Settings:
+        """Fit the density, and return the settings of the recipe for the dimension of the graph."""
+        with loop_stage("density", samples.n_samples):
+            settings = settings_of(samples.points, graph, recipe)
+            self._set_default_params(density, needs, settings.start_power)
+            density.fit_graph(samples.points, graph, needs, samples.totals)
+        return settings
+
+    def _closer(self, landscape: Landscape) -> Landscape:
+        """The landscape of fewer neighbours, if with all of them nearly all samples are one cluster.
+
+        It must have no large cluster: what chance splits off is small, and leaves a large rest.
+        """
+        recipe, samples, share = landscape.recipe, landscape.distinct, landscape.largest_share
+        n_neighbors = landscape.estimator.n_neighbors_
+        needs = Needs(max(2, round(recipe.closer_share * n_neighbors)))
+        if share <= recipe.dominant or needs.n_neighbors >= n_neighbors:
+            return landscape
+        graph = landscape.estimator.graph_.nearest(needs.n_neighbors)
+        density = self._new_density(KernelDiffusion(steps=recipe.steps))
+        settings = self._fit_density(density, samples, graph, needs, recipe.closer())
+        tried = Tried(n_neighbors, share)
+        closer = replace(landscape, estimator=density, settings=settings, tried=tried)
+        return closer if closer.largest_share <= 1 - recipe.dominant else landscape
 
     def _set(self, clustering: Clustering | WithAbsent) -> Self:
-        landscape = clustering.of_present.landscape
+        landscape = clustering.landscape
         self._clustering = clustering
-        self.density_estimator_, self.density_ = landscape.estimator, clustering.density
+        self.density_estimator_ = landscape.estimator
         self.smoothing_, self.isolation_ = landscape.smoothing, landscape.isolation
         self.forest_, self.cut_ = clustering.forest, clustering.cut
         self.labels_, self.peak_indices_ = clustering.labels, clustering.peaks
@@ -308,10 +332,6 @@ def _cut_by(n_clusters: int | None, max_link: float | None, min_prominence: floa
     if n_clusters is None and max_link is None and min_prominence is None:
         return None
     return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
-
-
-def _dimension(points: PointSet | GivenGraph, graph: NeighborGraph) -> float:
-    return intrinsic_dimension(graph, points.distance_power, points.n_threads)
 
 
 def _fixed_seed(random_state: Any) -> int:

@@ -19,9 +19,10 @@ ISOLATED = ("auto", "strangers", "outliers")
 
 
 class LinkShares(NamedTuple):
-    """Of each row of a graph, the nearest part that hills are linked along, and that of mutual neighbours.
+    """The entries of each row of a graph that are links of hills, as shares of the row.
 
-    The nearest part is no fewer entries than `fewest`, the point itself counted, if the row has them.
+    These are the nearest part, and the mutual neighbours in a larger part. The nearest part has at least
+    `fewest` entries, the point itself counted, if the row has as many.
     """
 
     nearest: float = 1.0
@@ -29,7 +30,7 @@ class LinkShares(NamedTuple):
     fewest: int = 1
 
     def counts(self, lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many entries of rows of these lengths either part is; the mutual one holds the nearest."""
+        """The number of entries of both parts, for rows of these lengths."""
         nearest = np.maximum(np.rint(self.nearest * lengths).astype(np.int64), self.fewest)
         nearest = np.minimum(lengths, nearest)
         return nearest, np.maximum(np.rint(self.mutual * lengths).astype(np.int64), nearest)
@@ -40,6 +41,8 @@ _LEAST, _MOST = 1e-6, 1e6
 # of the constants of a recipe: what they are, the least and the most
 _BOUNDS: dict[str, tuple[type, float, float]] = {
     "neighbors": (Real, _LEAST, _MOST),
+    "dominant": (Real, 0.5, 1),
+    "closer_share": (Real, _LEAST, 1),
     "steps": (Integral, 1, _MOST),
     "start_power": (Real, 0, _MOST),
     "nearest_share": (Real, _LEAST, 1),
@@ -59,13 +62,14 @@ _BOUNDS: dict[str, tuple[type, float, float]] = {
 
 
 class Settings(NamedTuple):
-    """What a recipe does with samples of one intrinsic dimension.
+    """The parts of a recipe that depend on the intrinsic dimension.
 
     Attributes
     ----------
     start_power : float
-        Of `KernelDiffusion`, where none is given.
+        Of the default density (`KernelDiffusion`).
     links : LinkShares
+        Hills are linked along them.
     rise, flow_weight : float
         The `min_prominence` and `flow_weight` of the automatic cut.
     """
@@ -78,7 +82,7 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Recipe:
-    """How points become labels where nothing else is said.
+    """The choices and constants from points to labels, where none are given.
 
     `DensityPeaks(recipe=replace(DEFAULT, rise=1.0))` changes one constant and leaves the others.
 
@@ -86,6 +90,9 @@ class Recipe:
     ----------
     neighbors : float
         `n_neighbors` is this times log2(n) of n distinct samples.
+    dominant, closer_share : float
+        If one cluster has more than the share `dominant` of the samples, the share `closer_share` of the
+        neighbours is tried. These are taken if no cluster then has more than the rest, 1 - `dominant`.
     steps : int
         Steps of the walk.
     start_power : float
@@ -94,7 +101,8 @@ class Recipe:
     nearest_share, mutual_share : float
         Hills are linked along the nearest share of each row, and along mutual neighbours within the other.
     fewest : int
-        A sample is linked to no fewer, itself counted, and moved towards no fewer, lest it is left alone.
+        The least number of samples to which a sample is linked, itself counted, and towards which it is
+        moved.
     plane_share : float
         The mutual share is at least this over the intrinsic dimension, and the nearest share grows with it:
         in few dimensions a sample needs more links to hang together with its cluster.
@@ -102,7 +110,7 @@ class Recipe:
         Samples whose nearest neighbour is farther than this share of the distance of random pairs are far;
         where far samples are strangers, no link is longer.
     few : float
-        The share of samples that is too small to count, when strangers are told from outliers.
+        A share of samples below this does not count when strangers are told from outliers.
     valley : float
         Strangers make a second peak in the histogram of nearest-neighbour distances; both peaks are this
         times as high as the valley between them.
@@ -113,8 +121,8 @@ class Recipe:
     usual_flow : float
         The share of a hill's walk that goes over a saddle at which height alone counts.
     flat_dimension : float
-        Below that intrinsic dimension flow does not count, and samples are not moved: either would do next to
-        nothing, and cost as much as above.
+        Below that intrinsic dimension flow does not count, and samples are not moved: both would change next
+        to nothing, and take as long as above.
     kept_power : float
         In m dimensions smoothing leaves a sample k^(-kept_power (1/2 - 1/m)) of its own position.
     core_density : float
@@ -124,16 +132,18 @@ class Recipe:
     smooth : bool
         Whether samples are moved towards their neighbours where `smooth="auto"`.
     isolated : {"auto", "strangers", "outliers"}
-        What samples far from all others are; "auto" asks the distances. These alone decide whether strangers
-        forbid that samples are moved.
+        What samples far from all others are; "auto" asks the distances. Only strangers by the distances keep
+        samples from being moved.
     join_lone : bool
-        Whether among strangers a sample without links joins the cluster to whose mean it is as near as its
-        members are.
+        Whether among strangers an isolated sample joins the cluster to whose mean it is as near as members
+        are.
     measure_dimension : bool
         Whether the intrinsic dimension is measured; else it counts as infinite, and flow does not count.
     """
 
     neighbors: float = 3.0
+    dominant: float = 0.75
+    closer_share: float = 0.5
     steps: int = 3
     start_power: float = 2.0
     nearest_share: float = 0.125
@@ -174,13 +184,13 @@ class Recipe:
         return f"Recipe({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in unusual)})"
 
     def n_neighbors(self, n_samples: int) -> int:
-        """Of that many distinct samples: more than links want, since a density averages over them."""
+        """For that many distinct samples: more than links take, because a density averages over them."""
         return min(n_samples, max(2, round(self.neighbors * np.log2(max(n_samples, 2)))))
 
     def in_dimensions(self, dimension: float) -> Settings:
-        """What hangs on the intrinsic dimension, in thousandths.
+        """The settings for an intrinsic dimension, rounded to thousandths.
 
-        They are rounded so that the order of samples, which rounds sums in its way, has no part in them.
+        Rounding makes them independent of the order of samples, on which the last bits of sums depend.
         """
         mutual = min(1.0, max(self.mutual_share, round(self.plane_share / dimension, 3)))
         links = LinkShares(self.nearest_share * mutual / self.mutual_share, mutual, self.fewest)
@@ -192,19 +202,24 @@ class Recipe:
         start_power = min(self.start_power, dimension)
         return Settings(round(start_power, 3), links, round(rise, 3), round(flow_weight, 3))
 
+    def closer(self) -> Recipe:
+        """The recipe for `closer_share` of the neighbours: by chance log densities differ by 1 / sqrt(k)."""
+        return replace(self, dominant=1.0, rise=self.rise / self.closer_share**0.5)
+
     def share_kept(self, n_neighbors: int, dimension: float) -> float:
-        """The share of its own position that smoothing leaves a sample, at most one."""
+        """The share of its own position in that of a smoothed sample, at most one."""
         return round(min(1.0, n_neighbors ** (self.kept_power * (1 / dimension - 1 / 2))), 3)
 
 
 DEFAULT = Recipe()
-# for faces and whatever else comes in many small groups: no link is long, also where no sample is a stranger;
-# whoever is far from all others joins the group that it resembles, or stays alone
+# for faces and other data of many small groups: long links are dropped even if no sample is a stranger; an
+# isolated sample joins the group whose mean it resembles, or stays alone
 FACES = replace(DEFAULT, isolated="strangers")
 # for a density that is given without a recipe: each sample counts, hills are linked along all neighbours,
 # nothing is moved
 PLAIN = replace(
     DEFAULT,
+    dominant=1.0,
     nearest_share=1.0,
     mutual_share=1.0,
     core_density=1.0,

@@ -16,7 +16,17 @@ from diffpeaks.progress.lines import Lines
 
 X = general_position(0, 150)
 COMMAND = "import sys; from diffpeaks.cli import main; sys.exit(main())"
-STAGES = ("reading", "points", "duplicates", "neighbours", "smoothing", "density", "hills", "labels")
+STAGES = (
+    "reading",
+    "points",
+    "duplicates",
+    "neighbours",
+    "isolation",
+    "smoothing",
+    "density",
+    "hills",
+    "labels",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -53,10 +53,12 @@ def check_counts(reports):
     assert all(report.seconds >= 0 for report in reports)
 
 
-MOVED = ["cells", "neighbours", "smoothing"]
-UNMOVED = ["points", "duplicates", "neighbours", "density", "hills", "labels"]
-BY_DEFAULT = [*UNMOVED[:3], "smoothing", *UNMOVED[3:]]
-IN_MANY_DIMENSIONS = [*UNMOVED[2:-1], "flow", "labels"]
+JUDGED = ["isolation", "density", "hills"]
+MOVED = ["cells", "neighbours", "isolation", "smoothing"]
+UNMOVED = ["points", "duplicates", "neighbours", "isolation", "density", "hills", "labels"]
+BY_DEFAULT = [*UNMOVED[:4], "smoothing", *UNMOVED[4:]]
+IN_MANY_DIMENSIONS = ["neighbours", "isolation", "density", "hills", "flow", "labels"]
+AFTER_SMOOTHING = ["neighbours", "density", "hills", "flow", "labels"]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ IN_MANY_DIMENSIONS = [*UNMOVED[2:-1], "flow", "labels"]
         (DensityPeaks(), X, BY_DEFAULT),
         (DensityPeaks(search="brute"), X, BY_DEFAULT),
         (DensityPeaks(metric="canberra"), X, UNMOVED),
-        (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], *MOVED, "cells", *IN_MANY_DIMENSIONS]),
+        (DensityPeaks(), WIDE[:3000], [*BY_DEFAULT[:2], *MOVED, "cells", *AFTER_SMOOTHING]),
         (DensityPeaks(smooth=False), WIDE[:3000], [*BY_DEFAULT[:2], "cells", *IN_MANY_DIMENSIONS]),
         (
             DensityPeaks(search=ApproximateSearch(0.5), smooth=False),
@@ -75,20 +77,24 @@ IN_MANY_DIMENSIONS = [*UNMOVED[2:-1], "flow", "labels"]
         (
             DensityPeaks(NaiveDensity("auto"), n_clusters=3),
             X,
-            ["points", "radius", "ball sizes", "neighbours", "density", "hills", "hilltops", "labels"],
+            ["points", "radius", "ball sizes", "neighbours", *JUDGED, "hilltops", "labels"],
         ),
         (
             DensityPeaks(KernelDiffusion(radius=0.1), n_clusters=3),
             X,
-            ["points", "ball sizes", *["neighbours"] * 2, "density", "hills", "hilltops", "labels"],
+            ["points", "ball sizes", *["neighbours"] * 2, *JUDGED, "hilltops", "labels"],
         ),
         (
             DensityPeaks(NaiveDensity(6.0), max_link=6.0),
             WIDE[:1000],  # in one cell
-            ["points", "neighbours", "density", "hills", "labels"],
+            ["points", "neighbours", *JUDGED, "labels"],
         ),
-        (DensityDBSCAN("kd-asym"), X, ["points", "neighbours", "density", "labels"]),
-        (DensityDBSCAN(KernelDiffusion(steps=9)), X, ["points", "neighbours", "density", "labels"]),
+        (DensityDBSCAN("kd-asym"), X, ["points", "neighbours", "isolation", "density", "labels"]),
+        (
+            DensityDBSCAN(KernelDiffusion(steps=9)),
+            X,
+            ["points", "neighbours", "isolation", "density", "labels"],
+        ),
     ],
     ids=str,
 )

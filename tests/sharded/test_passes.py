@@ -15,7 +15,6 @@ from diffpeaks.density.walk import diffuse, local_bandwidth, starting_mass, walk
 from diffpeaks.forest.flow import HillFlow
 from diffpeaks.forest.peaks import density_order, hill_links, linked_along, peak_forest
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
-from diffpeaks.neighbors import DistinctSamples
 from diffpeaks.recipes import LinkShares
 from diffpeaks.results.confidence import probabilities
 from diffpeaks.sharded.blocks import all_bounds, on_blocks
@@ -72,9 +71,7 @@ def test_walks_are_the_same(in_files, case):
     masses = np.linspace(0.5, 1.5, graph.n_samples)
     walks = [walk_on(g, "gaussian", local_bandwidth(g), masses, g.dtype) for g in (graph, found)]
     assert_array_equal(walks[0].volume, walks[1].volume)
-    whole, in_blocks = (
-        diffuse(walk, starting_mass(walk.graph, 1.5, masses), 3, 0.1, masses) for walk in walks
-    )
+    whole, in_blocks = (diffuse(walk, starting_mass(walk.graph, 1.5, masses), 3, 0.1) for walk in walks)
     assert_array_equal(whole[0], in_blocks[0])
     assert_array_equal(whole[1], in_blocks[1])
 
@@ -105,7 +102,7 @@ def test_hills_are_weighed_alike_by_what_flows_between_them(in_files, case):
         walk = walk_on(g, "gaussian", local_bandwidth(g), dtype=g.dtype)
         links = hill_links(g, LinkShares(0.5, 1.0, 2))
         hills = linked_along(links, density_order(density))
-        flow = HillFlow(hills, links, density, DistinctSamples(None), walk)
+        flow = HillFlow(hills, links, density, walk)
         weighed.append([flow.weighed(hills.within(link), link, 0.8, 0.07) for link in (np.inf, 1.0)])
     for whole, in_blocks in zip(*weighed, strict=True):
         assert_array_equal(in_blocks.saddle, whole.saddle)

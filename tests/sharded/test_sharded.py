@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits, make_blobs, make_moons
+from small_groups import small_groups
 from stored_runs import shards_in
 
 from diffpeaks import DensityPeaks
@@ -55,6 +56,7 @@ SETS = {
     "prominence": (lambda: DIGITS, {"min_prominence": 0.3}),
     "small clusters are noise": (lambda: DIGITS, {"min_cluster_size": 150}),
     "another recipe": (lambda: DIGITS, {"recipe": replace(DEFAULT, smooth=False, neighbors=2.0)}),
+    "small groups": (lambda: small_groups()[0], {}),
     "one": (lambda: np.ones((1, 2)), {}),
     "two": (lambda: np.eye(2), {}),
     "nothing but copies": (lambda: np.ones((30, 2)), {}),

@@ -10,11 +10,12 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from diffpeaks._base.tensors import device_of
 from diffpeaks.cli.inputs import add_inputs, samples_of
 from diffpeaks.cli.parameters import add_parameters, estimator_of
 from diffpeaks.cli.summary import add_json, size, tell
 from diffpeaks.neighbors.euclidean import METRICS
-from diffpeaks.neighbors.gpu.devices import device_of, free_bytes, opened
+from diffpeaks.neighbors.gpu.devices import free_bytes, opened
 from diffpeaks.neighbors.memory.plan import plan
 from diffpeaks.recipes import DEFAULT
 

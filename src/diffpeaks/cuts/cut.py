@@ -1,10 +1,10 @@
-"""How clusters are taken from the forest: the rules of a cut, and the peaks that it leaves."""
+"""How clusters are taken from the forest: the rules of a cut, and the peaks that it selects."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +17,21 @@ RULES = ("n_clusters", "max_link", "min_prominence")  # of a cut, as parameters 
 
 @dataclass(frozen=True)
 class Cut:
-    """Which samples are peaks.
+    """The rules by which samples are peaks.
 
     Attributes
     ----------
     n_clusters : int or None
-        That many, with the largest density x delta.
+        The number of peaks: the samples with the largest density x delta.
     max_link : float
-        No link is that long or longer.
+        Links of that length or longer are dropped.
     min_prominence : float
-        No hill rises less above its saddle, in log density; with a `flow_weight` no hill is less apart.
+        Hills that rise less above their saddle, in log density, are merged; with a `flow_weight` those of a
+        smaller separation.
     peaks : tuple of int, optional
-        These samples, chosen by hand, in the place of all rules.
+        Samples chosen by hand, in the place of all rules.
     flow_weight : float
-        How much the flow of the walk over a saddle counts beside its height (`HillFlow`).
+        How much the flow of the walk across a saddle counts beside its height (`HillFlow`).
     """
 
     n_clusters: int | None = None
@@ -42,7 +43,7 @@ class Cut:
     def __post_init__(self) -> None:
         if self.peaks is not None and Cut() != replace(self, peaks=None):
             raise ValueError(f"{self} has peaks and rules that choose them; give either")
-        weight: Any = self.flow_weight
+        weight: object = self.flow_weight
         if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
             raise ValueError(f"flow_weight={weight!r} must be a finite number of at least 0")
         if self.flow_weight and self.n_clusters is not None:
@@ -56,16 +57,16 @@ class Cut:
 
     @property
     def is_of_all_samples(self) -> bool:
-        """Whether any sample may be a peak, and links are as long as need be, as in a complete forest."""
+        """Whether any sample may be a peak, so that the cut needs a complete forest."""
         return self.n_clusters is not None or self.peaks is not None
 
     @property
     def longest_link(self) -> float:
-        """What a link must stay below; where any sample may be a peak, nothing."""
+        """The bound on the length of links; none where any sample may be a peak."""
         return np.inf if self.is_of_all_samples else self.max_link
 
 
-def check_one_of(cut: Any, peaks: Any, *rules: float | None) -> None:
+def check_one_of(cut: Cut | None, peaks: Sequence[int] | None, *rules: float | None) -> None:
     """Refuse two ways to cut at once, and a cut that is none."""
     if cut is not None and not isinstance(cut, Cut):
         raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
@@ -81,10 +82,10 @@ def select_peaks(
     density: NDArray[np.float64],
     cut: Cut,
 ) -> NDArray[np.int64]:
-    """The peaks that a cut leaves, densest first.
+    """The peaks that a cut selects, densest first.
 
-    With `n_clusters` or `peaks` the forest must be complete; beside `n_clusters` the other rules say who may
-    be a peak.
+    With `n_clusters` or `peaks` the forest must be complete; with `n_clusters` the other rules say which
+    samples may be peaks.
     """
     if cut.peaks is not None:
         return _given_peaks(cut.peaks, forest)
@@ -107,8 +108,8 @@ def select_peaks(
         )
     score = np.where(may_be, peak_scores(forest, density), -np.inf)
     least = np.partition(score, -cut.n_clusters)[-cut.n_clusters]
-    good = np.flatnonzero(score >= least)  # and all that are as good as the last
-    peaks = good[np.lexsort((forest.rank[good], -score[good]))][: cut.n_clusters]
+    best = np.flatnonzero(score >= least)  # with all that tie with the last
+    peaks = best[np.lexsort((forest.rank[best], -score[best]))][: cut.n_clusters]
     return peaks[np.argsort(forest.rank[peaks])]
 
 

@@ -1,4 +1,4 @@
-"""Samples joined along the graph: the cores of DBSCAN on any density, or the ends of short links."""
+"""Samples that are joined along a graph: core samples, as in DBSCAN, or all along short links."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def core_labels(
 ) -> NDArray[np.int64]:
     """Labels of core samples that are joined along links, in the order of peak density.
 
-    `order` has the densest sample first. A sample that is no core joins the nearest core in its row of the
-    graph, where one is given. The rest is noise.
+    `order` has the densest sample first. Where a graph is given, a border sample joins the nearest core in
+    its row of it. All other samples are noise.
     """
     component = np.empty(links.n_samples, np.int32)
     join_cores(links, core, component)
     densest = np.empty_like(component)
-    densest[component[order[::-1]]] = order[::-1]  # the last to be written is the densest
+    densest[component[order[::-1]]] = order[::-1]  # the densest is written last
     peak = np.where(core, densest[component], np.int32(NO_POINT))
     if graph is not None:
         position = np.empty(graph.n_samples, np.int64)
-        # a core is to the others what a denser sample is in the forest: the first in the row is wanted
+        # cores count as denser than other samples: the first denser sample in a row is its nearest core
         first_denser(graph, (~core).astype(np.int32), position, 1)
         joins = position >= 0
         peak[joins] = peak[graph.indices[position[joins]]]

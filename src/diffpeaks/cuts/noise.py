@@ -1,8 +1,7 @@
-"""Samples that belong to no cluster: which they are, and what becomes of them."""
+"""Noise: which samples belong to no cluster, and what becomes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,17 +19,17 @@ NOISE_ACTIONS = {"keep", "assign", "singletons"}
 
 @dataclass(frozen=True)
 class NoisePolicy:
-    """Which samples are noise, and their fate.
+    """Which samples are noise, and what becomes of them.
 
     Attributes
     ----------
     halo : bool
         Samples below the densest border sample of their cluster are noise.
     min_cluster_size : int
-        Samples of a cluster with fewer samples, its halo counted, are noise.
+        Samples of clusters with fewer samples, halo included, are noise.
     noise : {"keep", "assign", "singletons"}
-        Noise is labelled NOISE, joins the cluster that it reaches over denser samples, or makes clusters
-        of one sample.
+        Noise keeps the label NOISE, joins the cluster that its links to denser samples lead to, or makes
+        clusters of one sample.
     """
 
     halo: bool = False
@@ -56,35 +55,32 @@ class Clusters(NamedTuple):
     peaks: NDArray[np.int64]
 
 
-def noise_in(
-    labels: NDArray[np.int64], policy: NoisePolicy, without_halo: Callable[[], NDArray[np.int64]]
-) -> Noise:
-    """Which samples are noise; if the halo is, `without_halo` makes the labels in which it is NOISE."""
-    small = (np.bincount(labels) < policy.min_cluster_size)[labels]
-    return Noise(small, without_halo() == NOISE if policy.halo else np.zeros_like(small))
+def noise_in(labels: NDArray[np.int64], cores: NDArray[np.int64], min_cluster_size: int) -> Noise:
+    """Which samples are noise: those of small clusters, and the halo, noise in `cores`."""
+    small = (np.bincount(labels) < min_cluster_size)[labels]
+    return Noise(small, cores == NOISE)
 
 
 def resolved_noise(
     clusters: Clusters,
     is_noise: NDArray[np.bool_],
-    fate: str,
+    action: str,
     rank: NDArray[np.int32],
-    links_out_of: Callable[[NDArray[np.bool_]], NDArray[np.int32]],
+    links: NDArray[np.int32] | None,
 ) -> Clusters:
-    """The clusters whose peak is no noise, in the same order, and what becomes of the noise.
+    """The clusters whose peak is not noise, in the same order, after the action on noise.
 
-    Singletons come after the clusters, in the order of density. Assigned noise follows `links_out_of` it.
+    Singletons come after the clusters, in the order of density. Assigned noise follows the links out of it.
     """
     remain = ~is_noise[clusters.peaks]
     number = np.cumsum(remain) - 1
     labels, peaks = np.where(is_noise, NOISE, number[clusters.labels]), clusters.peaks[remain]
-    if fate == "singletons":
+    if action == "singletons":
         alone = np.flatnonzero(is_noise)
         alone = alone[np.argsort(rank[alone])]
         labels[alone] = len(peaks) + np.arange(len(alone))
         peaks = np.concatenate([peaks, alone])
-    elif fate == "assign" and is_noise.any():
-        links = links_out_of(is_noise)
+    elif links is not None:
         ends = np.empty_like(links)
         follow_links(links, ends)
         labels = labels[ends]
@@ -94,9 +90,9 @@ def resolved_noise(
 def links_out_of_noise(
     is_noise: NDArray[np.bool_], complete: PeakForest, points: PointSet | GivenGraph, n_neighbors: int
 ) -> NDArray[np.int32]:
-    """From noise to the nearest denser sample, however far; a sample of a cluster links to itself.
+    """Links from noise to the nearest denser sample, at any distance; samples of clusters link to themselves.
 
-    The densest sample of all has no denser one. If it is noise, it links to the nearest sample that is not.
+    The densest sample of all has no denser one. If it is noise, it links to the nearest sample of a cluster.
     """
     samples = np.arange(len(is_noise), dtype=np.int32)
     links = np.where(is_noise, complete.parent, samples)
@@ -107,7 +103,7 @@ def links_out_of_noise(
                 "noise='assign' finds no cluster to assign to, because every cluster has fewer than "
                 "min_cluster_size samples; lower min_cluster_size, or use noise='keep'"
             )
-        behind = is_noise.astype(np.int32)  # what remains ranks before all noise
+        behind = is_noise.astype(np.int32)  # samples of clusters count as denser than all noise
         links[stranded] = points.nearest_denser(stranded, behind, n_neighbors)[0]
     if np.any(links == NO_POINT):
         raise ValueError(
@@ -136,8 +132,7 @@ def border_density(
 ) -> NDArray[np.float64]:
     """The density of the densest border sample of each cluster; minus infinity without one.
 
-    A border sample has a neighbour, in either direction and nearer than `max_link`, in another
-    cluster.
+    A border sample has a neighbour in another cluster, in either direction and nearer than `max_link`.
     """
     border = np.zeros(len(labels), bool)
     mark_border(graph, float(max_link), labels.astype(np.int32), border)

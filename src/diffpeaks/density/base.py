@@ -1,4 +1,4 @@
-"""What the densities share: from points to a graph, from the graph to one value a sample."""
+"""What densities share, from points to a graph to one value for each sample; and clusterers of a density."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.sklearn_parts import Interval, transactional_fit
@@ -14,12 +15,14 @@ from diffpeaks._base.validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import (
     ApproximateSearch,
+    DistinctSamples,
     GivenGraph,
     PointsEstimator,
     PointSet,
     check_features,
 )
 from diffpeaks.progress import loop_stage
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "metric": [str, callable],
@@ -27,7 +30,7 @@ SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "search": [str, ApproximateSearch],
     "n_jobs": [Integral, None],
 }
-# A density inside a clusterer leaves metric and search to it.
+# A density inside a clusterer has no metric and search of its own.
 OWN_SEARCH_CONSTRAINTS = {
     **SEARCH_CONSTRAINTS,
     "metric": [str, callable, None],
@@ -49,9 +52,9 @@ class Needs(NamedTuple):
     radius: float | None = None
 
 
-def new_samples(estimator: Any, density: GraphDensity, X: Any) -> Any:
-    """New samples for an estimator that was fitted with that density, checked."""
-    density._points.searched()  # refuses where there are no points to compare with
+def new_samples(estimator: PointsEstimator, density: GraphDensity, X: Any) -> Any:
+    """New samples, checked, for an estimator that was fitted with that density."""
+    density._points.searched()  # refused where there are no points to compare with
     X = estimator._validated(X, reset=False)
     check_features(X, density.metric)
     return X
@@ -60,21 +63,22 @@ def new_samples(estimator: Any, density: GraphDensity, X: Any) -> Any:
 class GraphDensity(PointsEstimator):
     """A density that is computed from a neighbour graph.
 
-    A subclass says which graph it needs, and computes the density from it. Both steps are separate
-    so that a clusterer can run the search once for itself and its density.
+    A subclass says which graph it needs, and computes the density from it. These are two steps, so that a
+    clusterer searches once for itself and its density.
     """
 
     known_at_new_samples = True
     knows_weights = True  # whether a sample may stand for several
+    normalizes_weights = False  # whether only ratios of weights count: they become masses of mean one
     merges_duplicates = False  # whether a recipe may take duplicates for one sample of their weight
-    tie_break: NDArray[np.float64] | None = None  # a second key that orders samples of equal density
+    tie_break: NDArray[np.float64] | None = None  # orders samples of equal density
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        """The neighbours asked for, with "auto" settled on these points."""
+        """The neighbours that it asks for; "auto" is resolved for these points."""
         raise NotImplementedError
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        """The density of each sample; the graph is the one that `needs` asks for."""
+        """The density of each sample, on the graph that `needs` describes."""
         raise NotImplementedError
 
     @transactional_fit
@@ -101,8 +105,10 @@ class GraphDensity(PointsEstimator):
         needs: Needs,
         weights: NDArray[np.float64] | None = None,
     ) -> Self:
-        """`fit` on points whose graph has been searched already; weights, if any, are as they were given."""
+        """`fit` on points whose graph is known; weights are as they were given."""
         self._weights = weights
+        if weights is not None and self.normalizes_weights:
+            self._weights = weights / weights.mean()
         self._points = points
         self.graph_ = graph
         self.n_neighbors_: Any = needs.n_neighbors
@@ -113,45 +119,75 @@ class GraphDensity(PointsEstimator):
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Density at new points, on the scale of `density_`.
 
-        New points are seen by the fitted samples but do not change them: their number, their
-        neighbourhoods and their densities stay those of the fit.
+        New points do not change the fitted samples: their number, their neighbours and their densities stay
+        those of the fit.
         """
         check_is_fitted(self, "density_")
         return self._density_at(self._points.searched(), new_samples(self, self, X))
 
     def keys_at(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Density at new samples that were checked, and the second key that orders equal ones, if any."""
+        """Density at new samples, which were checked, and the `tie_break`, if any."""
         return self._density_at(self._points.searched(), X), None
 
     def _density_at(self, points: PointSet, X: Any) -> NDArray[np.float64]:
         raise NotImplementedError
 
 
-def density_of(clusterer: Any, default: GraphDensity) -> GraphDensity:
-    """What a clusterer was given as density, or else the default, not fitted, with its metric and search.
+class DensityClusterer(ClusterMixin, PointsEstimator):
+    """A clusterer of a density, which is given or the default."""
 
-    The clusterer's `n_neighbors` are for the default, for values and for functions. An estimator or
-    a name brings its own.
-    """
-    density = clusterer.density
-    if density is None:
-        return _with_settings_of(clusterer, default)
-    from diffpeaks.density.named import named_density  # which is made of estimators, and these of this file
+    density: Any
+    n_neighbors: int | str
+    recipe: Recipe | None
 
-    if isinstance(density, (GraphDensity, str)) and clusterer.n_neighbors != "auto":
-        raise ValueError(
-            f"n_neighbors={clusterer.n_neighbors} has no effect, because the density {density!r} brings its "
-            "own neighbours; set them there"
-        )
-    found = named_density(density, clusterer)
-    return _with_settings_of(clusterer, found) if isinstance(density, (GraphDensity, str)) else found
+    @property
+    def _used_recipe(self) -> Recipe:
+        return self.recipe or (DEFAULT if self.density is None else PLAIN)
+
+    def _new_density(self, default: GraphDensity) -> GraphDensity:
+        """The density that was given, or the default: not fitted, with the metric and the search of this.
+
+        `n_neighbors` are for the default, for values and for functions. An estimator or a name has its own.
+        """
+        if self.density is None:
+            return _with_settings_of(self, default)
+        from diffpeaks.density.named import named_density  # it is made of estimators, and these of this file
+
+        found = named_density(self.density, self)
+        if not isinstance(self.density, (GraphDensity, str)):
+            return found
+        if self.n_neighbors != "auto":
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} has no effect, because the density {self.density!r} brings "
+                "its own neighbours; set them there"
+            )
+        return _with_settings_of(self, found)
+
+    def _default_needs(self, samples: DistinctSamples) -> Needs:
+        """The neighbours of the default density; None stands for the whole rows of a given graph."""
+        points = samples.points
+        if not isinstance(self.n_neighbors, str):
+            return Needs(samples.n_neighbors(self.n_neighbors))
+        if isinstance(points, GivenGraph):
+            return Needs()
+        return Needs(self._used_recipe.n_neighbors(points.n_samples))
+
+    def _chooses_neighbors(self, needs: Needs) -> bool:
+        """Whether their number was left to the recipe."""
+        return self.density is None and self.n_neighbors == "auto" and needs.n_neighbors is not None
+
+    def _needs(self, density: GraphDensity, samples: DistinctSamples) -> Needs:
+        """The neighbours that the density of the samples asks for."""
+        return self._default_needs(samples) if self.density is None else density.needs(samples.points)
+
+    def _set_default_params(self, density: GraphDensity, needs: Needs, start_power: float = 0.0) -> None:
+        """Give the default density the parameters that depend on the samples."""
+        if self.density is None:
+            density.set_params(n_neighbors=needs.n_neighbors or "auto", start_power=start_power)
 
 
-def _with_settings_of(clusterer: Any, density: GraphDensity) -> GraphDensity:
-    """One search serves both, so that the density must leave its settings open or have the same.
-
-    Threads are those of the search.
-    """
+def _with_settings_of(clusterer: DensityClusterer, density: GraphDensity) -> GraphDensity:
+    """The density with the metric, the search and the threads of the clusterer, which searches for both."""
     for name in ("metric", "metric_params", "search"):
         own, theirs = getattr(density, name), getattr(clusterer, name)
         if own is None:
@@ -176,15 +212,15 @@ def _same(own: Any, theirs: Any) -> bool:
     return bool(own == theirs)
 
 
-def settled_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int | None:
+def resolved_n_neighbors(n_neighbors: int | str, points: PointSet | GivenGraph) -> int | None:
     """A number of neighbours; None stands for the whole rows of a given graph."""
     if n_neighbors == "auto":
         return points.automatic_n_neighbors()
     return check_n_neighbors(n_neighbors, points.n_samples)
 
 
-def settled_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
-    """A radius; "auto" is the typical distance to the neighbour that `n_neighbors` names."""
+def resolved_radius(radius: float | str, n_neighbors: int | str, points: PointSet | GivenGraph) -> float:
+    """A radius; "auto" is the typical distance to the k-th neighbour, k given by `n_neighbors`."""
     if radius != "auto":
         return check_radius(radius)
-    return points.typical_radius(settled_n_neighbors(n_neighbors, points))
+    return points.typical_radius(resolved_n_neighbors(n_neighbors, points))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -14,8 +15,8 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    settled_n_neighbors,
-    settled_radius,
+    resolved_n_neighbors,
+    resolved_radius,
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import RaggedRows
@@ -52,9 +53,9 @@ class NaiveDensity(GraphDensity):
 
     def __init__(
         self,
-        radius: Any = "auto",
+        radius: float | str = "auto",
         *,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,
@@ -66,7 +67,7 @@ class NaiveDensity(GraphDensity):
         self.n_jobs = n_jobs
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        return Needs(radius=settled_radius(self.radius, "auto", points))
+        return Needs(radius=resolved_radius(self.radius, "auto", points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         return ball_weights(_balls(graph, needs), self._weights)
@@ -107,10 +108,10 @@ class LocalContrast(GraphDensity):
 
     def __init__(
         self,
-        radius: Any = "auto",
-        n_neighbors: Any = "auto",
+        radius: float | str = "auto",
+        n_neighbors: int | str = "auto",
         *,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,
@@ -124,8 +125,8 @@ class LocalContrast(GraphDensity):
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         return Needs(
-            settled_n_neighbors(self.n_neighbors, points),
-            settled_radius(self.radius, self.n_neighbors, points),
+            resolved_n_neighbors(self.n_neighbors, points),
+            resolved_radius(self.radius, self.n_neighbors, points),
         )
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,8 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    settled_n_neighbors,
-    settled_radius,
+    resolved_n_neighbors,
+    resolved_radius,
 )
 from diffpeaks.density.counting import RADIUS
 from diffpeaks.density.limit import limit, reversible_limit
@@ -104,15 +105,15 @@ class KernelDiffusion(GraphDensity):
 
     def __init__(
         self,
-        n_neighbors: Any = "auto",
-        radius: Any = None,
-        bandwidth: Any = "local",
+        n_neighbors: int | str = "auto",
+        radius: float | str | None = None,
+        bandwidth: float | str = "local",
         kernel: Kernel = "gaussian",
         steps: float = 1,
         teleport: float = 0.0,
         *,
         start_power: float = 0.0,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,
@@ -129,30 +130,23 @@ class KernelDiffusion(GraphDensity):
         self.search = search
         self.n_jobs = n_jobs
 
+    normalizes_weights = True
+
     @property
     def merges_duplicates(self) -> bool:  # type: ignore[override]
         return bool(np.isfinite(self.steps))
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
         if self.radius is None:
-            return Needs(settled_n_neighbors(self.n_neighbors, points))
-        radius = settled_radius(self.radius, self.n_neighbors, points)
+            return Needs(resolved_n_neighbors(self.n_neighbors, points))
+        radius = resolved_radius(self.radius, self.n_neighbors, points)
         if self.bandwidth == "local" and not callable(self.kernel):
-            return Needs(settled_n_neighbors(self.n_neighbors, points), radius)
+            return Needs(resolved_n_neighbors(self.n_neighbors, points), radius)
         return Needs(radius=radius)
 
-    def fit_graph(
-        self,
-        points: PointSet | GivenGraph,
-        graph: NeighborGraph,
-        needs: Needs,
-        weights: NDArray[np.float64] | None = None,
-    ) -> Self:
-        """As of every density; a walk asks for shares alone, so that weights become masses of mean one."""
-        return super().fit_graph(points, graph, needs, None if weights is None else weights / weights.mean())
-
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        self._reached, bandwidth = graph, self.bandwidth
+        bandwidth: Bandwidth | float | str = self.bandwidth
+        self._reached = graph
         if needs.radius is not None:
             self._reached = graph.within(needs.radius)
             self._reached.check_symmetric()
@@ -178,32 +172,29 @@ class KernelDiffusion(GraphDensity):
         if self._residual is not None:
             return self._residual
         mass = self.density_ if self._weights is None else self.density_ * self._weights
-        later, _ = diffuse(self.walk(), mass, 1, self._fitted_teleport, self._weights)
+        later, _ = diffuse(self.walk(), mass, 1, self._fitted_teleport)
         return float(np.mean(np.abs(later - mass)))
 
     def walk(self) -> Walk:
-        """The walk of the fitted kernel; a heavy neighbour counts as often as it weighs."""
+        """The walk of the fitted kernel, on which a neighbour counts as often as it weighs."""
         return self._walk_by(self._bandwidth)
 
     def _walk_by(self, bandwidth: Bandwidth | float | str) -> Walk:
-        # a limit turns on the smallest weights; after some steps they are nothing beside a point's own
+        # a limit depends on the smallest weights; after a few steps they hardly count beside a point's own
         dtype = self._reached.dtype if np.isfinite(self.steps) else np.float64
         how = self._fitted_kernel, bandwidth, self._weights, dtype, self._points.n_threads
         return walk_on(self._reached, *how)
 
     def _after_steps(self, walk: Walk) -> NDArray[np.float64]:
-        how = self.teleport, self.start_power / self._points.distance_power, self._weights
-        density, self._previous = walked_density(walk, int(self.steps), *how)
+        start_power = self.start_power / self._points.distance_power
+        density, self._previous = walked_density(walk, int(self.steps), self.teleport, start_power)
         self._residual: float | None = None
         self.n_closed_classes_: int | None = None
         self.transient_share_: float | None = None
         return density
 
     def _in_the_limit(self, walk: Walk, reversible: bool) -> NDArray[np.float64]:
-        if reversible:
-            end = reversible_limit(walk, self._weights)
-        else:
-            end = limit(walk.transition, self.teleport, self._weights)
+        end = reversible_limit(walk) if reversible else limit(walk.transition, self.teleport, walk.masses)
         self._previous = end.density if self._weights is None else end.density * self._weights
         self._residual = end.residual
         self.n_closed_classes_ = end.n_closed_classes

@@ -1,4 +1,4 @@
-"""Where the random walk ends: its density after infinitely many steps, which has mean one."""
+"""The limit of the random walk: its density after infinitely many steps, which has mean one."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Limit:
     residual: float
 
 
-def reversible_limit(walk: Walk, masses: NDArray[np.float64] | None = None) -> Limit:
+def reversible_limit(walk: Walk) -> Limit:
     """The limit of a walk with symmetric weights, in closed form.
 
     The walk is reversible, so within each connected component the density is the volume of a point
-    divided by the component's mean volume. A point of some mass, mean one, counts as often.
+    divided by the component's mean volume. A point counts as often as its mass says.
     """
     _check_limit_size(len(walk.weights))
     n_components, component = connected_components(_edges(csr(walk.graph, walk.weights)), directed=False)
-    start = np.ones(len(walk.volume)) if masses is None else masses
+    start = np.ones(len(walk.volume)) if walk.masses is None else walk.masses
     mean_volume = np.bincount(component, start * walk.volume) / np.bincount(component, start)
     density = walk.volume / mean_volume[component]
     return Limit(density, int(n_components), 0.0, _change(walk.transition, density * start, start))

@@ -1,4 +1,4 @@
-"""What a clusterer accepts as `density`: an estimator, a name of the paper, values, or a function."""
+"""What a clusterer takes as `density`: an estimator, a name of the paper, values, or a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from diffpeaks._base.validation import check_density
-from diffpeaks.density.base import GraphDensity, Needs, settled_n_neighbors
+from diffpeaks.density.base import DensityClusterer, GraphDensity, Needs, resolved_n_neighbors
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
 from diffpeaks.graph import NeighborGraph
@@ -27,18 +27,23 @@ PAPER_DENSITIES: dict[str, Callable[[], GraphDensity]] = {
 
 
 class GivenDensity(GraphDensity):
-    """Values, or a function of the graph, in the place of a density estimator."""
+    """A density that is given as values, or as a function of the graph."""
 
     known_at_new_samples = False
     knows_weights = False
 
-    def __init__(self, source: Any = None, n_neighbors: Any = "auto", metric: Any = None) -> None:
+    def __init__(
+        self,
+        source: Any = None,
+        n_neighbors: int | str = "auto",
+        metric: str | Callable[..., float] | None = None,
+    ) -> None:
         self.source = source
         self.n_neighbors = n_neighbors
         self.metric = metric
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        return Needs(settled_n_neighbors(self.n_neighbors, points))
+        return Needs(resolved_n_neighbors(self.n_neighbors, points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
         values = self.source(graph) if callable(self.source) else self.source
@@ -51,8 +56,8 @@ class GivenDensity(GraphDensity):
         )
 
 
-def named_density(density: Any, clusterer: Any) -> GraphDensity:
-    """A fresh estimator for what a clusterer was given as density."""
+def named_density(density: Any, clusterer: DensityClusterer) -> GraphDensity:
+    """A new estimator for what a clusterer was given as density."""
     if isinstance(density, GraphDensity):
         return clone(density)
     if isinstance(density, str):

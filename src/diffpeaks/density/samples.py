@@ -1,39 +1,40 @@
-"""Samples as the density sees them: duplicates as one, and moved, unless some of them are strangers.
+"""Samples as the density sees them: duplicates as one sample of their weight, and smoothed.
 
-Those that coincide are one point, as heavy as they are together. Noise in many dimensions hides hills.
-In m dimensions the mean of k neighbours is off by about 1 / sqrt(k) of their reach, while they lie k^(-1/m)
-of it apart. In the plane the two are alike, and means would only make clumps. In many dimensions neighbours
-are nearly as far as their reach, most of that is noise, and their mean has far less of it. Some samples are
-among the nearest of very many others there, so that mutual neighbours count alone. Others are nobody's, and
-would stay where noise has put them: who has hardly any mutual neighbours moves towards the nearest.
+Smoothing. Noise in many dimensions hides hills. In m dimensions k neighbours are about k^(-1/m) of the k-th
+neighbour distance apart, and the error of their mean is about k^(-1/2) of it. In the plane the two are alike:
+there means would only make clumps. In many dimensions the k-th neighbour is hardly farther than the first,
+most of that distance is noise, and the mean has far less of it. Only mutual neighbours count, because in many
+dimensions some samples (hubs) are among the nearest of very many others. Other samples are in hardly any
+neighbour list; they move towards their nearest neighbours, or else they would stay where noise has put them.
 
-Among faces a sample far from all others is a person seen once, among cells it is a poor measurement of a
-common type. The distances to nearest neighbours tell which. Strangers are about as far as random pairs are,
-hardly ever farther, and make a peak of their own in the histogram. Outliers are the tail of one peak.
+Isolated samples. Among faces, a sample far from all others is a person seen once: a stranger. Among cells, it
+is a poor measurement of a common type: an outlier. The distances to nearest neighbours tell which. Strangers
+are about as far from all others as random pairs are from each other, and make a second peak in the histogram
+of these distances. Outliers are the tail of its one peak.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
+from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.euclidean import Pull, squared_norms
-from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.progress import stage
-from diffpeaks.recipes import DEFAULT, Recipe
+from diffpeaks.recipes import DEFAULT, Recipe, Settings
 
 if TYPE_CHECKING:
     from diffpeaks._native import Graph
 
 _N_BINS = 20  # of the histogram of distances, from zero to that of random pairs
-_ONE_LENGTH = 1e-3  # of the typical length between samples: lengths that differ by less are one
+_ONE_LENGTH = 1e-3  # of the distance of random pairs: lengths that differ by less count as equal
 
 
 def distinct_samples(
@@ -42,17 +43,17 @@ def distinct_samples(
     weights: NDArray[np.float64] | None,
     recipe: Recipe,
 ) -> DistinctSamples:
-    """Samples that coincide as one, where the recipe says so and the density allows it.
+    """Duplicates as one sample of their weight, where the recipe says so and the density allows it.
 
-    A graph or a matrix of distances does not say which coincide.
+    A graph that was given does not tell which samples are duplicates.
     """
-    apart = DistinctSamples(points, weights)
+    as_given = DistinctSamples(points, weights)
     if isinstance(points, GivenGraph) or not (recipe.merge_duplicates and density.merges_duplicates):
-        return apart
+        return as_given
     with stage("duplicates"):
         duplicates = points.space.duplicates(points.n_threads)
         if duplicates.all_distinct:
-            return apart
+            return as_given
         first, number = duplicates.representatives, duplicates.numbers
         together = np.bincount(number, weights).astype(np.float64)
         return DistinctSamples(points.restricted(first), together, first, number)
@@ -65,16 +66,17 @@ class Smoothing:
     Attributes
     ----------
     kept : float
-        The share of its own place that a sample keeps; the rest is the mean of itself and those neighbours
-        that have it among theirs, weighted by exp(-d^2 / h), h the squared distance to its last neighbour.
+        The share of its own position in the new one; the rest is the mean of the sample and its mutual
+        neighbours, weighted by exp(-d^2 / h), h the squared distance to its last neighbour.
     dimension : float
-        The dimension of the data, by how fast neighbours become more with the distance.
+        The intrinsic dimension of the data (Levina and Bickel).
     n_neighbors : int
         The sample itself counted.
     n_filled : int
-        Where fewer neighbours are mutual, the nearest others make up for them.
+        A sample with fewer mutual neighbours moves towards its nearest other neighbours as well, until they
+        are as many.
     radius : float or None
-        The length of all samples, if they have one; they keep it, as a mean would not.
+        The length of all samples, if they have the same; moved samples are brought back to it.
     """
 
     kept: float
@@ -84,83 +86,82 @@ class Smoothing:
     radius: float | None = None
 
     def moved(
-        self, queries: Any, rows: Graph, points: PointSet, masses: Any, reach: Any, own_first: bool
+        self,
+        queries: Any,
+        rows: Graph,
+        points: PointSet,
+        masses: NDArray[np.float64] | None,
+        reach: NDArray[Any],
+        own_first: bool,
     ) -> Any:
-        """Queries moved towards points in their rows, mostly mutual ones (`EuclideanSpace.shifted`)."""
-        space: Any = points.space
+        """Queries moved towards the points in their rows (`EuclideanSpace.shifted`)."""
         pull = Pull(self.kept, self.n_filled, points.distance_power == 2, self.radius)
-        return space.shifted(queries, rows, own_first, masses, reach, pull, points.n_threads)
-
-
-class Smoothed(NamedTuple):
-    """Samples where the density sees them: moved, or as they were where `smoothing` is None, and why."""
-
-    distinct: DistinctSamples
-    isolation: Isolation
-    smoothing: Smoothing | None
+        return points.vectors.shifted(queries, rows, own_first, masses, reach, pull, points.n_threads)
 
 
 def smoothed(
-    distinct: DistinctSamples,
-    graph: NeighborGraph,
-    dimension: float,
-    recipe: Recipe = DEFAULT,
-    seed: int = 0,
-    strangers_too: bool = False,
-) -> Smoothed:
-    """Samples after they were moved; they stay in about two dimensions, and where some are strangers.
+    distinct: DistinctSamples, graph: NeighborGraph, recipe: Recipe = DEFAULT, seed: int = 0
+) -> tuple[DistinctSamples, Smoothing | None]:
+    """Samples moved towards their neighbours, and how; unchanged and None in two dimensions or fewer.
 
-    The graph is that of their points, which must be such that have means (`points.can_move`), and the
-    dimension that of the graph.
+    The graph is that of the points of these samples, of which there must be means (`points.can_move`).
     """
     points = distinct.points
-    typical = points.typical_distance(seed)
-    isolation = isolation_of(points, graph, typical, recipe)
     n_neighbors = int(graph.n_neighbors or 0)
+    dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
     is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
-    if isinstance(points, GivenGraph) or is_flat or (isolation.forbid_moving and not strangers_too):
-        return Smoothed(distinct, isolation, None)
-    reach = graph.reach
+    if is_flat or isinstance(points, GivenGraph):
+        return distinct, None
     smoothing = Smoothing(
         recipe.share_kept(n_neighbors, dimension),
         dimension,
         n_neighbors,
         min(recipe.fewest, n_neighbors - 1),
-        common_length(points, typical),
+        common_length(points, seed),
     )
+    reach = graph.reach
     moved = smoothing.moved(points.space.points, graph, points, distinct.weights, reach, own_first=True)
-    return Smoothed(replace(distinct, points=points.moved(moved), reach=reach), isolation, smoothing)
+    return replace(distinct, points=points.moved(moved), reach=reach), smoothing
+
+
+def settings_of(points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe) -> Settings:
+    """The settings of the recipe for the intrinsic dimension of the points, if it asks for that."""
+    if not recipe.measure_dimension:
+        return recipe.in_dimensions(np.inf)
+    return recipe.in_dimensions(intrinsic_dimension(graph, points.distance_power, points.n_threads))
 
 
 def smoothed_samples(
     X: Any, given: PointSet, distinct: DistinctSamples, smoothing: Smoothing
 ) -> NDArray[Any]:
-    """New samples moved as if they had been among those of the fit, who stay where they are.
+    """New samples, smoothed by the samples of the fit; those themselves do not move again.
 
-    One that coincides with a sample of the fit goes where that has gone.
+    A duplicate of a sample of the fit takes the position to which that was moved.
 
     Parameters
     ----------
     X : new samples, checked
-    given : the points of the fit before they were moved
-    distinct : where they are now
+    given : the points of the fit before smoothing
+    distinct : the same after smoothing
     """
     rows = given.nearest_to(X, smoothing.n_neighbors - 1)
     queries = given.space.queries(X)
-    found = on_host(smoothing.moved(queries, rows, given, distinct.weights, distinct.reach, own_first=False))
+    moved, reach = distinct.points, distinct.reach
+    assert isinstance(moved, PointSet)
+    assert reach is not None
+    found = on_host(smoothing.moved(queries, rows, given, distinct.weights, reach, own_first=False))
     nearest = rows.indptr[:-1]
     known = rows.distances[nearest] == 0
-    moved: Any = distinct.points
     found[known] = on_host(moved.space.points[rows.indices[nearest[known]].astype(np.int64)])
     return found
 
 
-def common_length(points: PointSet, typical: float) -> float | None:
-    """The length of all vectors, if they hardly differ in it beside the `typical` distance of two."""
-    space: Any = points.space
+def common_length(points: PointSet, seed: int) -> float | None:
+    """The length of all vectors, if they differ in it by next to nothing of the distance of random pairs."""
+    space = points.vectors
     lengths = space.lengths_of(space.points, points.n_threads)
     longest, shortest = float(lengths.max()), float(lengths.min())
-    between = typical ** (1 / points.distance_power)
+    between = points.typical_distance(seed) ** (1 / points.distance_power)
     return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * between else None
 
 
@@ -170,26 +171,27 @@ def lengths_of(table: NDArray[Any]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Isolation:
-    """What samples are that lie far from all others, and why.
+    """What samples far from all others are, and why.
 
     Attributes
     ----------
     kind : {"none", "strangers", "outliers", "unknown"}
-        "none" where hardly any sample is far. "unknown" where nearly all are, since distances have
-        concentrated, or where the distance of random pairs is not known.
+        "none": hardly any sample is far. "unknown": nearly all are, because distances concentrate, or the
+        distance of random pairs is not known.
     far_share : float
-        Samples whose nearest neighbour is at least `link_share` of the length of random pairs away.
+        The share of samples whose nearest neighbour is at least `link_share` of the distance of random pairs
+        away.
     beyond_share : float
-        Those of them whose nearest neighbour is farther than random pairs are.
+        The share of these whose nearest neighbour is farther than random pairs are.
     peak_to_valley : float
-        How high the lower one of the peaks of near and of far samples is in the histogram, in units of the
-        valley between them.
+        In the histogram of nearest-neighbour distances: the lower of two peaks, that of near and that of far
+        samples, divided by the height of the valley between them.
     max_link : float
-        What a link must stay below: among strangers a share of the distance of random pairs.
+        The bound on the length of links: among strangers a share of the distance of random pairs.
     is_given : bool
-        Whether the recipe says what they are, and not the distances.
+        Whether the recipe says what they are, rather than the distances.
     by_distances : str
-        The kind that the distances alone tell.
+        The kind according to the distances alone.
     """
 
     kind: str
@@ -205,8 +207,8 @@ class Isolation:
         return self.kind == "strangers"
 
     @property
-    def forbid_moving(self) -> bool:
-        """Whether the distances show strangers, who would be moved into clusters."""
+    def forbids_smoothing(self) -> bool:
+        """Whether the distances show strangers, which smoothing would move into clusters."""
         return self.are_strangers and self.by_distances == "strangers"
 
     def __str__(self) -> str:
@@ -228,23 +230,22 @@ class Isolation:
 
 
 def isolation_of(
-    points: PointSet | GivenGraph,
-    graph: NeighborGraph,
-    typical: float,
-    recipe: Recipe = DEFAULT,
+    points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe = DEFAULT, seed: int = 0
 ) -> Isolation:
-    """What far samples are, by a graph of the points and the `typical` distance of random pairs."""
-    if typical == np.inf and recipe.isolated == "strangers":
-        raise ValueError(
-            "isolated='strangers' asks for the distance of random pairs, which a precomputed graph does not "
-            "tell; give max_link, or use isolated='auto'"
-        )
-    if not 0 < typical < np.inf:
-        return Isolation("unknown")
-    begin, end = graph.indptr[:-1], graph.indptr[1:]
-    nearest = begin[end - begin > 1] + 1  # rows begin with the sample itself
-    ratio = graph.distances_at(nearest).astype(np.float64) / typical
-    found = isolation_by(ratio ** (1 / points.distance_power), recipe)
+    """What far samples are, by their nearest neighbours in the graph and the distance of random pairs."""
+    with stage("isolation"):
+        typical = points.typical_distance(seed)
+        if typical == np.inf and recipe.isolated == "strangers":
+            raise ValueError(
+                "isolated='strangers' asks for the distance of random pairs, which a precomputed graph does "
+                "not tell; give max_link, or use isolated='auto'"
+            )
+        if not 0 < typical < np.inf:
+            return Isolation("unknown")
+        begin, end = graph.indptr[:-1], graph.indptr[1:]
+        nearest = begin[end - begin > 1] + 1  # rows begin with the sample itself
+        ratio = graph.distances_at(nearest).astype(np.float64) / typical
+        found = isolation_by(ratio ** (1 / points.distance_power), recipe)
     kind = found.kind if recipe.isolated == "auto" else recipe.isolated
     max_link = recipe.link_share**points.distance_power * typical if kind == "strangers" else np.inf
     given = recipe.isolated != "auto"
@@ -252,7 +253,7 @@ def isolation_of(
 
 
 def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isolation:
-    """What far samples are, by the lengths to nearest neighbours in units of that of random pairs."""
+    """What far samples are, by nearest-neighbour distances in units of the distance of random pairs."""
     far = lengths >= recipe.link_share
     far_share = float(np.mean(far)) if len(far) else 0.0
     if far_share > 1 - recipe.few:
@@ -266,7 +267,7 @@ def isolation_by(lengths: NDArray[np.float64], recipe: Recipe = DEFAULT) -> Isol
 
 
 def _peak_to_valley(lengths: NDArray[np.float64], border: float) -> float:
-    """The lower one of the highest peaks on both sides of the border, in units of the valley between them."""
+    """The lower of the two peaks of the histogram, left and right of the border, over the valley between."""
     counts, edges = np.histogram(lengths, _N_BINS, (0.0, 1.0))
     heights = np.convolve(counts, [0.25, 0.5, 0.25], "same")
     first_far = int(np.searchsorted(edges[:-1], border - 0.5 / _N_BINS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -16,7 +17,7 @@ from diffpeaks.density.base import (
     OWN_SEARCH_CONSTRAINTS,
     GraphDensity,
     Needs,
-    settled_n_neighbors,
+    resolved_n_neighbors,
 )
 from diffpeaks.graph import NeighborGraph, csr
 from diffpeaks.graph.rows import RaggedRows
@@ -67,10 +68,10 @@ class SharedNeighborDensity(GraphDensity):
 
     def __init__(
         self,
-        n_neighbors: Any = "auto",
-        min_shared: Any = "auto",
+        n_neighbors: int | str = "auto",
+        min_shared: int | str = "auto",
         *,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         metric_params: dict[str, Any] | None = None,
         search: str | None = None,
         n_jobs: int | None = None,
@@ -83,10 +84,10 @@ class SharedNeighborDensity(GraphDensity):
         self.n_jobs = n_jobs
 
     def needs(self, points: PointSet | GivenGraph) -> Needs:
-        return Needs(settled_n_neighbors(self.n_neighbors, points))
+        return Needs(resolved_n_neighbors(self.n_neighbors, points))
 
     def estimate(self, graph: NeighborGraph, needs: Needs) -> NDArray[np.float64]:
-        self.min_shared_ = _settled_min_shared(self.min_shared, graph)
+        self.min_shared_ = _resolved_min_shared(self.min_shared, graph)
         self._lists = graph
         density = np.empty(graph.n_samples)
         shared_counts(graph, self.min_shared_, density, self._points.n_threads)
@@ -114,7 +115,7 @@ def _indicator(rows: RaggedRows, n_samples: int) -> sp.csr_array:
     return sp.csr_array((ones, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, n_samples))
 
 
-def _settled_min_shared(min_shared: int | str, lists: NeighborGraph) -> int:
+def _resolved_min_shared(min_shared: int | str, lists: NeighborGraph) -> int:
     longest = int(lists.degrees.max())
     if min_shared == "auto":
         return int(np.ceil(lists.degrees.mean() / 2))

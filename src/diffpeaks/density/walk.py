@@ -1,4 +1,4 @@
-"""The random walk on a graph: how much each step weighs, where the walk starts, and where it gets to.
+"""The random walk on a graph: the weights of its steps, where it starts, and where it is after some steps.
 
 Densities here have mean one: 1 is average, whatever the number of samples.
 """
@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import check_positive, n_threads
 from diffpeaks.graph import NeighborGraph, csr
-from diffpeaks.graph.passes import Weighing, weighed_rows
+from diffpeaks.graph.passes import EntryValues, Weighing, weighed_rows
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.gpu.devices import on_host
 
 Kernel: TypeAlias = str | Callable[[NDArray[Any]], Any]
 
@@ -26,19 +27,19 @@ _ONE = np.ones(1)
 
 
 class Bandwidth(NamedTuple):
-    """The bandwidth h of a pair as a length: sqrt(h) = `origin[i] * target[j]`.
+    """The bandwidth h of a pair of points as a length: sqrt(h) = `origin[i] * target[j]`.
 
-    A number stands for a constant array. Lengths, because squares of distances may overflow.
+    A number stands for a constant array. Lengths are kept because squares of distances may overflow.
     """
 
     origin: float | NDArray[np.float64]
     target: float | NDArray[np.float64] = 1.0
 
 
-def bandwidth_of(graph: NeighborGraph, bandwidth: Any) -> Bandwidth:
+def bandwidth_of(graph: NeighborGraph, bandwidth: Bandwidth | float | str) -> Bandwidth:
     """A bandwidth as it is, a number for all points, or by name, "median" or "local", from the graph.
 
-    "median" is the median squared distance between neighbours that do not coincide.
+    "median" is the median squared distance between neighbours that are no duplicates.
     """
     if isinstance(bandwidth, Bandwidth):
         return bandwidth
@@ -50,7 +51,7 @@ def bandwidth_of(graph: NeighborGraph, bandwidth: Any) -> Bandwidth:
         raise ValueError(f"bandwidth={bandwidth!r} is unknown; use a number, 'median' or 'local'")
     apart = graph.distances[graph.distances > 0]
     if not len(apart):
-        return Bandwidth(1.0)  # where all neighbours coincide every bandwidth gives the same weights
+        return Bandwidth(1.0)  # all neighbours are duplicates: every bandwidth gives the same weights
     middle = [(len(apart) - 1) // 2, len(apart) // 2]
     apart.partition(middle)
     return Bandwidth(float(np.hypot(*apart[middle].astype(np.float64)) / np.sqrt(2)))
@@ -76,19 +77,27 @@ class Walk:
     ----------
     graph : NeighborGraph
     weights : array of shape (n_entries,), or on a device a tensor
-        1 for a point and its duplicates, times the mass of the entry's point.
+        The kernel, 1 for a point itself and its duplicates, times the mass of the entry's point.
     volume : array of shape (n_samples,)
         The volume d(x) of each point: the sum of its weights.
     bandwidth : Bandwidth
+    masses : array of shape (n_samples,) or None
+        What each point weighs, one on average; None where all weigh the same.
     n_threads : int
-        Of the steps; they do not depend on it.
+        For the steps, whose results do not depend on it.
     """
 
     graph: NeighborGraph
-    weights: Any
+    weights: EntryValues
     volume: NDArray[np.float64]
     bandwidth: Bandwidth
+    masses: NDArray[np.float64] | None = None
     n_threads: int = 1
+
+    @cached_property
+    def sent_by_weight(self) -> NDArray[np.float64]:
+        """How much of the masses goes along an entry for each unit of its weight, by row."""
+        return np.asarray((1.0 if self.masses is None else self.masses) / self.volume)
 
     @property
     def transition(self) -> sp.csr_array:
@@ -101,19 +110,19 @@ def walk_on(
     kernel: Kernel = "gaussian",
     bandwidth: Bandwidth | float | str = 1.0,
     masses: NDArray[np.float64] | None = None,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
     n_threads: int = 1,
 ) -> Walk:
-    """The walk of a kernel along the rows of a graph; a point of some mass counts as often.
+    """The walk of a kernel along the rows of a graph; a point counts as often as its mass says.
 
-    A callable gets distances, and the bandwidth is its own affair. Weights are kept in `dtype`.
+    A callable kernel takes distances alone, without a bandwidth. Weights are kept in `dtype`.
     """
     found = bandwidth_of(graph, 1.0 if callable(kernel) else bandwidth)
     if callable(kernel):
         weights, volume = row_weights(graph, kernel, found, masses)
     else:
         weights, volume = graph.passes.weighed(_weighing(kernel, found, masses, dtype), n_threads)
-    return Walk(graph, weights, volume, found, n_threads)
+    return Walk(graph, weights, volume, found, masses, n_threads)
 
 
 def row_weights(
@@ -121,10 +130,10 @@ def row_weights(
     kernel: Kernel,
     bandwidth: Bandwidth,
     masses: NDArray[np.float64] | None = None,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
     n_threads: int = 1,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The weights of the entries of rows, and their sums; origins are rows, targets are indices."""
+    """The weight of each entry of rows, and the sum of each row; rows are origins, indices are targets."""
     n_rows = len(rows.indptr) - 1
     if callable(kernel):
         weights = _checked(kernel(rows.distances), rows.distances)
@@ -135,7 +144,9 @@ def row_weights(
     return weighed_rows(rows, _weighing(kernel, bandwidth, masses, dtype), n_threads)
 
 
-def _weighing(kernel: str, bandwidth: Bandwidth, masses: NDArray[np.float64] | None, dtype: Any) -> Weighing:
+def _weighing(
+    kernel: str, bandwidth: Bandwidth, masses: NDArray[np.float64] | None, dtype: DTypeLike
+) -> Weighing:
     origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
     return Weighing(KERNELS[kernel], origin, target, _ONE if masses is None else masses, dtype)
 
@@ -180,24 +191,20 @@ def walked_density(
     steps: int,
     teleport: float = 0.0,
     start_power: float = 0.0,
-    masses: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The density after some steps from a start that is denser where the reach is short, and the mass before.
-
-    That mass is the one that the last step set out from.
-    """
-    start = starting_mass(walk.graph, start_power, masses)
-    mass, before = diffuse(walk, start, steps, teleport, masses)
-    return mass if masses is None else mass / masses, before
+    """The density after some steps from a `starting_mass`, and the mass before the last of them."""
+    start = starting_mass(walk.graph, start_power, walk.masses)
+    mass, before = diffuse(walk, start, steps, teleport)
+    return mass if walk.masses is None else mass / walk.masses, before
 
 
 def starting_mass(
     graph: NeighborGraph, power: float, weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64] | None:
-    """Where the walk starts: reach^-power times weights, with mean one; None for the uniform start.
+    """The mass at the start: reach^-power times weights, with mean one; None for the uniform start.
 
-    The reach of a point is the distance to its last neighbour. A point whose neighbours all coincide has
-    the least reach of the others.
+    The reach of a point is the distance to its last neighbour. Where that is zero, the smallest positive
+    reach takes its place.
     """
     reach = graph.reach.astype(np.float64)
     apart = reach > 0
@@ -216,15 +223,13 @@ def diffuse(
     mass: NDArray[np.float64] | None = None,
     steps: int = 1,
     teleport: float = 0.0,
-    masses: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The mass at each point after some steps, and one step before; from the uniform start by default.
 
-    In each step the share `teleport` of the mass jumps to a point drawn uniformly. Points with
-    `masses` of mean one stand for as many: the walk starts and jumps in proportion, and what arrives is
-    the density times the mass.
+    In each step the share `teleport` of the mass jumps to a point drawn uniformly. Where points have masses,
+    the walk starts and jumps in proportion to them, and what arrives is the density times the mass.
     """
-    start = np.ones(walk.graph.n_samples) if masses is None else masses
+    start = np.ones(len(walk.volume)) if walk.masses is None else walk.masses
     before = after = start if mass is None else mass
     arriving = walk.graph.passes.step(walk.weights, walk.n_threads)
     for step in range(steps):

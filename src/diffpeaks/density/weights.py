@@ -1,4 +1,4 @@
-"""Weights of samples: which densities take them, and samples of weight zero, which are not there."""
+"""Weights of samples: which densities take them; a fit leaves out samples of weight zero."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import check_sample_weight
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.neighbors.inputs import check_features, is_precomputed
 
 
 @dataclass(frozen=True, eq=False)
 class Absent:
-    """Samples of weight zero: a fit is made without them, and predicts what it says of them.
+    """Samples of weight zero: the fit leaves them out, and predicts their labels.
 
     Attributes
     ----------
@@ -41,18 +41,18 @@ class Absent:
         return len(self.samples) + len(self.present)
 
     def among(self, present: NDArray[Any], absent: Any) -> NDArray[Any]:
-        """Values of all samples, from those of the present and of the absent ones."""
+        """Values of all samples, from the values of the present and of the absent ones."""
         values = np.empty(self.n_samples, present.dtype)
         values[self.present], values[self.samples] = present, absent
         return values
 
     def as_fitted(self, X: Any) -> Any:
-        """New samples as a fit of the present ones takes them: of distances to all, those to them."""
+        """New samples in the form of the fit: of distances to all samples, those to the present ones."""
         return X[:, self.present] if self.has_distances else X
 
 
 def check_none_absent(absent: Absent | None) -> None:
-    """Refuse what shows or edits every sample of a fit, where some samples are not in it."""
+    """Refuse what shows or edits all samples, where some are not in the fit."""
     if absent is not None:
         raise ValueError(
             f"{len(absent.samples)} of {absent.n_samples} samples have weight zero and are not in the fit; "
@@ -61,7 +61,7 @@ def check_none_absent(absent: Absent | None) -> None:
 
 
 class Weighed(NamedTuple):
-    """The samples that are there, what each weighs, and those that are not there; None for none of them."""
+    """The samples of positive weight, their weights, and the other samples; None where there are none."""
 
     X: Any
     weights: NDArray[np.float64] | None = None
@@ -69,7 +69,7 @@ class Weighed(NamedTuple):
 
 
 def weighed(X: Any, sample_weight: Any, density: GraphDensity, metric: Any) -> Weighed:
-    """Samples, which were checked, with the weights that a user gave."""
+    """Checked samples with the weights that a user gave."""
     if sample_weight is None:
         return Weighed(X)
     _check_knows_weights(density)

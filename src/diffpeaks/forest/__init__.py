@@ -1,1 +1,1 @@
-"""Hills of a density: links, peaks, saddles, what flows over them, and samples far from all others."""
+"""Hills of a density: links, peaks, saddles, the flow across them, and isolated samples."""

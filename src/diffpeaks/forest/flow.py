@@ -1,4 +1,4 @@
-"""Hills that are told apart by what flows over the passes between them, beside the height of these."""
+"""Hills that are told apart by how much of the walk crosses the saddle between them, beside its height."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
+from diffpeaks._base.tensors import on_host
 from diffpeaks._native import JoiningHills, KeptFlow, KeptLinks
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.peaks import PeakForest, rank_of
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.passes import HostPasses
-from diffpeaks.neighbors import DistinctSamples
-from diffpeaks.neighbors.gpu.devices import on_host
+from diffpeaks.graph.passes import EntryValues, HostPasses
 
 
 @dataclass(frozen=True, eq=False)
 class HillFlow:
-    """What a walk carries between hills, and the links over which they touch.
+    """What a walk carries from hill to hill, and the links over which hills touch.
 
     Attributes
     ----------
@@ -30,50 +29,56 @@ class HillFlow:
     links : NeighborGraph
         Of samples; hills are linked along it.
     density : array of shape (n_samples,)
-    distinct : DistinctSamples
     walk : Walk
-        Of their points.
+        Of the distinct samples.
+    first : array of shape (n_distinct,) or None
+        The first sample at each point of the walk; None where each sample is distinct.
     """
 
     hills: PeakForest
     links: NeighborGraph
     density: NDArray[np.float64]
-    distinct: DistinctSamples
     walk: Walk
+    first: NDArray[np.int32] | None = None
 
     def weighed(
         self, forest: PeakForest, max_link: float, flow_weight: float, usual_flow: float
     ) -> PeakForest:
-        """The forest in which the prominence of a hill is how far it is apart from the one it would join.
+        """The forest in which the prominence of a hill is its separation from the hill that it would join.
 
-        The forest is along links below `max_link`, and so does the walk go. Apart is the rise above the pass
-        between two hills, in log density, less `flow_weight` log(share / usual_flow), the share that goes
-        over the pass of all that the smaller one sends and receives. Hills join one by one, the least apart
-        first, and what has joined is one hill in what follows; no prominence is below that of a hill that
-        joined before, and none below zero.
+        The forest is along links below `max_link`, and only such links carry flow. The separation of two
+        hills is the rise above the saddle between them, in log density, less `flow_weight` log(share /
+        usual_flow): the share that crosses the saddle of all that the smaller hill sends and receives. Hills
+        are merged one by one, the least separated first; merged hills are one hill in what follows. No
+        prominence is below that of a hill that was merged before, and none below zero.
         """
         hill, tops = self._numbered(forest)
         order, n_threads = self._order, self.walk.n_threads
-        hills = JoiningHills(forest.rank[tops], hill[order], self._log_density_by_rank)
+        merging = JoiningHills(forest.rank[tops], hill[order], self._log_density_by_rank)
         kept_flow, kept_links = self._kept if self.keeps else (None, None)
-        flow, links = self._passes
-        sending = self._of_points(hill)
-        carried = flow.flow_rows(sending, self._weights, self._sent_by_weight, max_link)
-        hills.add_flow(carried.rows, sending, *carried[1:], kept_flow, n_threads)
-        rows, below = links.rows_between(hill, forest.rank, max_link)
-        hills.open_passes(rows, hill, forest.rank, below, kept_links, n_threads)
-        joined, passes, ends, apart = hills.join(flow_weight, usual_flow)
+        # the flow between hills
+        hill_of_point = self._of_points(hill)
+        passes, weights = self._walk_passes
+        carried = passes.flow_rows(hill_of_point, weights, self.walk.sent_by_weight, max_link)
+        merging.add_flow(carried.rows, hill_of_point, *carried[1:], kept_flow, n_threads)
+        # the saddles between them
+        rows, below = self._link_passes.rows_between(hill, forest.rank, max_link)
+        merging.open_passes(rows, hill, forest.rank, below, kept_links, n_threads)
+        merged, saddles, ends, separation = merging.join(flow_weight, usual_flow)
         saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
-        saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # who joins nobody
-        lower = order[joined]
-        saddle[lower], crossing[lower], prominence[lower] = order[passes], order[ends], apart
+        saddle[tops], crossing[tops], prominence[tops] = (
+            NO_POINT,
+            NO_POINT,
+            np.inf,
+        )  # those that join no other
+        lower = order[merged]
+        saddle[lower], crossing[lower], prominence[lower] = order[saddles], order[ends], separation
         return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
 
     def keep(self) -> None:
-        """Keep row by row what goes from hill to hill: it takes a part of the graph's memory.
+        """Keep the flow and the links between hills, row by row: it takes a part of the graph's memory.
 
-        Afterwards hills under another longest link are weighed without a look at the rows that it leaves as
-        they are, which are most.
+        Hills under another longest link are then weighed faster: most rows do not change with it.
         """
         if not self.keeps:
             _ = self._kept
@@ -85,9 +90,9 @@ class HillFlow:
     @cached_property
     def _kept(self) -> tuple[KeptFlow, KeptLinks]:
         hill, _ = self._numbered(self.hills)
-        longest_up, n_threads = _longest_up(self.hills), self.walk.n_threads
-        walked = self.walk.graph, self._of_points(hill), on_host(self.walk.weights), self._sent_by_weight
-        flow = KeptFlow(*walked, self._of_points(longest_up), n_threads)
+        walk, longest_up, n_threads = self.walk, _longest_up(self.hills), self.walk.n_threads
+        carried = walk.graph, self._of_points(hill), on_host(walk.weights), walk.sent_by_weight
+        flow = KeptFlow(*carried, self._of_points(longest_up), n_threads)
         return flow, KeptLinks(self.links, hill, self.hills.rank, longest_up, n_threads)
 
     def _numbered(self, forest: PeakForest) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -98,24 +103,19 @@ class HillFlow:
         number[tops] = np.arange(len(tops), dtype=np.int32)
         return number[forest.hill], tops
 
+    # rows that are kept lie on the host
     @property
-    def _passes(self) -> tuple[HostPasses, HostPasses]:
-        """Over the rows of the walk and over the links: what is kept, the host keeps."""
-        graphs = self.walk.graph, self.links
-        flow, links = ((HostPasses(graph) if self.keeps else graph.passes) for graph in graphs)
-        return flow, links
+    def _walk_passes(self) -> tuple[HostPasses, EntryValues]:
+        """Over the rows of the walk, and the weights of their entries."""
+        graph, weights = self.walk.graph, self.walk.weights
+        return (HostPasses(graph), on_host(weights)) if self.keeps else (graph.passes, weights)
 
     @property
-    def _weights(self) -> Any:
-        return on_host(self.walk.weights) if self.keeps else self.walk.weights
+    def _link_passes(self) -> HostPasses:
+        return HostPasses(self.links) if self.keeps else self.links.passes
 
     def _of_points(self, values: NDArray[Any]) -> NDArray[Any]:
-        return values if self.distinct.first is None else values[self.distinct.first]
-
-    @cached_property
-    def _sent_by_weight(self) -> NDArray[np.float64]:
-        masses = 1.0 if self.distinct.weights is None else self.distinct.weights
-        return np.asarray(masses / self.walk.volume)
+        return values if self.first is None else values[self.first]
 
     @cached_property
     def _order(self) -> NDArray[np.int32]:
@@ -128,7 +128,7 @@ class HillFlow:
 
 
 def _longest_up(forest: PeakForest) -> NDArray[np.float64]:
-    """The longest link from each sample up to the top of its hill; zero for tops."""
+    """The longest link on the path from each sample to the top of its hill; zero for tops."""
     is_top = forest.parent == NO_POINT
     up = np.where(is_top, forest.hill, forest.parent)
     longest = np.where(is_top, 0.0, forest.delta)

@@ -28,17 +28,17 @@ class PeakForest:
     delta : array of shape (n_samples,)
         Distance to it; infinite for a root.
     prominence : array of shape (n_samples,)
-        How far a root rises above the saddle to a denser hill, in log density; where flow counts, how far
-        it is apart (`HillFlow`). Infinite where it meets none, zero for samples that are no
-        roots.
+        How far a root rises above the saddle to a denser hill, in log density; where flow counts, its
+        separation from that hill (`HillFlow`). Infinite for a root that meets no denser hill, zero for
+        samples that are no roots.
     saddle : array of shape (n_samples,)
         The sample at which a root's hill meets a denser one; -1 where there is none.
     crossing : array of shape (n_samples,)
-        The sample of the denser hill that is touched there; -1 where there is none.
+        The neighbour of the saddle in the denser hill; -1 where there is none.
     rank : array of shape (n_samples,)
         Position in the order of density: 0 is the densest sample.
     hill : array of shape (n_samples,)
-        The root that the links of each sample lead to.
+        The root to which the links of the sample lead.
     """
 
     parent: NDArray[np.int32]
@@ -56,12 +56,12 @@ class PeakForest:
         return roots[np.argsort(self.rank[roots])]
 
     def within(self, max_link: float) -> PeakForest:
-        """Hills along those links that are shorter; their saddles are not known."""
+        """Hills along the links that are shorter than that, without saddles."""
         return linked_forest(DenserLinks(self.parent, self.delta).shorter_than(max_link), self.rank)
 
 
 class DenserLinks(NamedTuple):
-    """Each sample's nearest denser neighbour and the distance to it; NO_POINT and infinity without one."""
+    """Each sample's nearest denser neighbour and the distance to it; NO_POINT and infinity if it has none."""
 
     parent: NDArray[np.int32]
     delta: NDArray[np.float64]
@@ -80,11 +80,11 @@ def peak_forest(
     max_link: float = np.inf,
     n_threads: int = 1,
 ) -> PeakForest:
-    """Link each sample to its nearest denser neighbour and flood the hills.
+    """Link each sample to its nearest denser neighbour, and find the saddles between hills.
 
-    `order` has the densest sample first, where more than the density decides (`density_order`).
-    Edges of length `max_link` or more are no edges. Parents are looked for in a sample's own row;
-    saddles along edges in both directions.
+    `order` has the densest sample first; it is needed where ties are broken by a second key
+    (`density_order`). Edges of length `max_link` or more do not count. Parents are looked for in a sample's
+    own row, saddles along edges in both directions.
     """
     order = density_order(density) if order is None else order
     forest = linked_along(graph, order, n_threads)
@@ -93,13 +93,13 @@ def peak_forest(
 
 
 def linked_along(graph: NeighborGraph, order: NDArray[np.int32], n_threads: int = 1) -> PeakForest:
-    """Hills along the links to the nearest denser samples of each row; no saddles."""
+    """Hills along the links to the nearest denser sample in each row, without saddles."""
     rank = rank_of(order)
     return linked_forest(denser_neighbors(graph, rank, n_threads), rank)
 
 
 def linked_forest(links: DenserLinks, rank: NDArray[np.int32]) -> PeakForest:
-    """Hills of which only links are known: no saddles, as if none of them met another."""
+    """Hills along links, without saddles: as if no hill met another."""
     nobody = np.full(len(rank), NO_POINT, np.int32)
     prominence = np.where(links.parent == NO_POINT, np.inf, 0.0)
     return PeakForest(*links, prominence, nobody, nobody, rank, hills_of(links.parent))
@@ -112,7 +112,7 @@ def flooded(
     max_link: float = np.inf,
     n_threads: int = 1,
 ) -> PeakForest:
-    """The forest with its saddles along edges of the graph that are shorter than that."""
+    """The forest with saddles, along the edges of the graph that are shorter than `max_link`."""
     saddle, crossing = np.empty_like(forest.parent), np.empty_like(forest.parent)
     order = rank_of(forest.rank)  # either is the inverse of the other
     rows, below = graph.passes.rows_between(forest.hill, forest.rank, float(max_link))
@@ -130,7 +130,7 @@ def denser_neighbors(graph: NeighborGraph, rank: NDArray[np.int32], n_threads: i
 
 
 def hill_links(graph: NeighborGraph, shares: LinkShares, n_threads: int = 1) -> NeighborGraph:
-    """The nearest share of each row, and within the mutual share the neighbours that are as near to it."""
+    """The links of hills: the nearest part of each row, and the mutual neighbours in a larger part."""
     if shares.nearest >= 1:
         return graph
     return graph.passes.short_links(*shares.counts(graph.degrees), n_threads)
@@ -139,7 +139,7 @@ def hill_links(graph: NeighborGraph, shares: LinkShares, n_threads: int = 1) -> 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:
     """The forest with the exact nearest denser sample of each root, however far.
 
-    Only the densest sample keeps no parent. `n_neighbors` is how many the graph has looked at.
+    Only the densest sample is left without a parent. The rows of the graph have `n_neighbors` entries.
     """
     roots = forest.roots
     parent, delta = forest.parent.copy(), forest.delta.copy()
@@ -150,11 +150,11 @@ def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbo
 def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
     """Follow the links from each sample to a peak; labels are in the order of the peaks' density.
 
-    A root that is no peak hands its hill over the saddle to the hill that it touches there.
+    The hill of a root that is no peak is merged into the hill across its saddle.
     """
     is_root = forest.parent == NO_POINT
     are_roots = bool(np.all(is_root[peaks]))
-    if are_roots:  # hills stay whole, so that links among their tops are enough
+    if are_roots:  # then no hill is split, and links among roots are enough
         links = np.arange(len(is_root), dtype=np.int32)
         roots = np.flatnonzero(is_root)
         met = forest.crossing[roots]
@@ -170,7 +170,7 @@ def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def hills_of(parent: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The root that the links of each sample lead to."""
+    """The root to which the links of each sample lead."""
     return _ends_of(np.where(parent == NO_POINT, np.arange(len(parent), dtype=np.int32), parent))
 
 
@@ -215,7 +215,7 @@ def rank_of(order: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def labels_by_peak(peak: NDArray[Any], rank: NDArray[np.int32]) -> NDArray[np.int64]:
     """Labels 0, 1, ... in the order of the peaks' density, from each sample's peak; NOISE without one."""
-    is_peak = np.zeros(len(rank) + 1, bool)  # the last place is that of NO_POINT
+    is_peak = np.zeros(len(rank) + 1, bool)  # the last entry is that of NO_POINT, which is -1
     is_peak[peak] = True
     peaks = np.flatnonzero(is_peak[:NO_POINT])
     peaks = peaks[np.argsort(rank[peaks])]

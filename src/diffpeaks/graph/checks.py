@@ -1,4 +1,4 @@
-"""What is asked of arrays that are to be a neighbour graph, and arrays that nobody can change."""
+"""Checks of the arrays of a neighbour graph, and arrays that cannot be changed."""
 
 from __future__ import annotations
 

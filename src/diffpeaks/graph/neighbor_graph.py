@@ -1,4 +1,4 @@
-"""The neighbour graph: the one type that crosses the middle of the library."""
+"""The neighbour graph: what searches make of points, and densities and hills are computed from."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LEAST_RATIO = 1e-6  # of lengths in a row: less is as good as no length
 
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
-    """Distances from each point to its neighbours, as flat arrays that cannot be changed.
+    """The neighbours of each point and their distances, as flat arrays that cannot be changed.
 
     Row `i` is `indices[indptr[i]:indptr[i + 1]]`. It starts with `i` itself at distance zero; the
-    others follow in the order (distance, index). This holds by construction, also among duplicates.
+    others follow in the order (distance, index). This holds among duplicates, too.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class NeighborGraph:
     n_neighbors : int, optional
         Every row holds at least that many nearest points. By default the shortest row's length.
     radius : float, optional
-        Every row holds all points within that distance; 0 if that is not known of any radius. By
-        default infinity: a graph made elsewhere is taken at its word as the whole neighbourhood.
+        Every row holds all points within that distance; 0 if no such radius is known. The default is
+        infinity: the rows of a graph made elsewhere count as complete.
     search : str
         How the neighbours were found.
     recall : float, optional
@@ -68,7 +68,7 @@ class NeighborGraph:
 
     @classmethod
     def of_valid(cls, *values: Any) -> Self:
-        """A graph of all its values, in order, that are known to be valid; its arrays become read-only."""
+        """A graph of valid values, in the order of the fields; arrays become read-only."""
         graph = object.__new__(cls)
         for field, value in zip(fields(cls), values, strict=True):
             freeze(value)
@@ -82,8 +82,8 @@ class NeighborGraph:
         """The graph of neighbours that another library found.
 
         Each row is put into the order (distance, index) with the point itself first; where the point
-        is absent from its own row it is added, and the row is one longer. That these are the nearest
-        is taken at its word, but not that they are all within any radius.
+        is absent from its own row it is added, and the row is one longer. The neighbours are taken for the
+        nearest ones, but not for all within any radius.
 
         Parameters
         ----------
@@ -176,13 +176,13 @@ class NeighborGraph:
         return self.distances[entries]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """Of the distances."""
         return self.distances.dtype
 
     @property
     def passes(self) -> HostPasses:
-        """What is done along all rows, by the engine that holds them."""
+        """Loops over all rows, by the engine that holds the rows."""
         return HostPasses(self)
 
     @cached_property
@@ -262,6 +262,11 @@ class NeighborGraph:
         """
         return intrinsic_dimension(self, distance_power, n_threads(n_jobs))
 
+    @cached_property
+    def _dimensions(self) -> dict[int, float]:
+        """The intrinsic dimensions that were asked for, by `distance_power`."""
+        return {}
+
     def check_symmetric(self) -> None:
         """Refuse a graph in which some point does not return a neighbour at the same distance."""
         # a metric may round d(x, y) and d(y, x) differently
@@ -280,15 +285,17 @@ class NeighborGraph:
 
 
 def intrinsic_dimension(graph: NeighborGraph, distance_power: int, n_threads: int) -> float:
-    """`NeighborGraph.intrinsic_dimension`, on that many threads."""
-    spreads = graph.passes.spreads(FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, n_threads)
-    spread = float(spreads.sum()) / distance_power
-    n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
-    return n_ratios / spread if spread > 0 else np.inf
+    """`NeighborGraph.intrinsic_dimension`, on that many threads; measured once."""
+    if distance_power not in graph._dimensions:
+        spreads = graph.passes.spreads(FEWEST_NEIGHBORS, _LEAST_RATIO**distance_power, n_threads)
+        spread = float(spreads.sum()) / distance_power
+        n_ratios = int(np.maximum(graph.degrees - (FEWEST_NEIGHBORS - 1), 0).sum())
+        graph._dimensions[distance_power] = n_ratios / spread if spread > 0 else np.inf
+    return graph._dimensions[distance_power]
 
 
 def freeze(value: Any) -> None:
-    """Make an array that nobody else holds read-only, with all that it is a view of."""
+    """Make an array read-only, and the arrays of which it is a view; nobody else may hold it."""
     while isinstance(value, np.ndarray):
         value.flags.writeable = False
         value = value.base

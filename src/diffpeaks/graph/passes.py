@@ -1,15 +1,16 @@
-"""Passes over all rows of a graph: what every engine supplies, here the compiled core.
+"""Passes over all rows of a graph, which every engine supplies; here those of the compiled core.
 
-Values of points are arrays. Values of entries, such as weights, are what other passes of that engine take.
+Values of points are arrays. Values of entries, such as weights, stay with the engine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from diffpeaks._native import (
     first_denser,
@@ -24,22 +25,25 @@ if TYPE_CHECKING:
     from diffpeaks._native import Graph
     from diffpeaks.graph.neighbor_graph import NeighborGraph
 
-# What arrives at each point, of what each sends by weight; and the part of all steps that this one is.
+# One value for each entry of a graph, as its engine keeps them: an array, a tensor on a device, or files.
+EntryValues: TypeAlias = Any
+# The mass that arrives at each point, from what each point sends by weight; also the part of all steps that
+# this step is, from where to where.
 Step: TypeAlias = Callable[[NDArray[np.float64], tuple[float, float]], NDArray[np.float64]]
 
 
 class Weighing(NamedTuple):
-    """How entries are weighed: lengths and masses have one value for all, or one for each."""
+    """How entries are weighed; arrays have one value for each point, or one for all."""
 
     kernel: int  # as the compiled core numbers them
     by_row: NDArray[np.float64]
     by_entry: NDArray[np.float64]
     masses: NDArray[np.float64]
-    dtype: Any
+    dtype: DTypeLike
 
 
 class RowsOfHills(NamedTuple):
-    """Rows of which the flow between hills is added up, along entries below `max_link`."""
+    """Rows from which the flow between hills is added up, along entries shorter than `max_link`."""
 
     rows: Graph
     weights: NDArray[Any]
@@ -47,23 +51,23 @@ class RowsOfHills(NamedTuple):
     max_link: float
 
 
+@dataclass(frozen=True, eq=False)
 class HostPasses:
-    """By the compiled core, on some threads."""
+    """Passes of the compiled core."""
 
-    def __init__(self, graph: NeighborGraph) -> None:
-        self.graph = graph
+    graph: NeighborGraph
 
     def spreads(self, fewest: int, least: float, n_threads: int) -> NDArray[np.float64]:
         """The sum of log(reach / distance) over each row of at least that many entries."""
-        spreads = np.empty(self.graph.n_samples)
+        spreads = np.empty(len(self.graph.indptr) - 1)
         row_spreads(self.graph, fewest, least, spreads, n_threads)
         return spreads
 
-    def weighed(self, how: Weighing, n_threads: int) -> tuple[Any, NDArray[np.float64]]:
-        """The weight of each entry, and the sum of each row."""
+    def weighed(self, how: Weighing, n_threads: int) -> tuple[EntryValues, NDArray[np.float64]]:
+        """The weight of each entry, and the sum of the weights in each row."""
         return weighed_rows(self.graph, how, n_threads)
 
-    def step(self, weights: Any, n_threads: int) -> Step:
+    def step(self, weights: EntryValues, n_threads: int) -> Step:
         """A step of the walk along entries of these weights."""
         n_samples = self.graph.n_samples
         sums = np.empty(n_parts_of(n_samples) * n_samples)
@@ -78,28 +82,32 @@ class HostPasses:
     def short_links(
         self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
     ) -> NeighborGraph:
-        """The nearest entries of each row, and of those up to `within` the mutual ones."""
-        reach = self.graph.distances_at(self.graph.indptr[:-1] + within - 1)
+        """The `nearest` entries of each row, and the mutual ones of the first `within`."""
+        reach = self.graph.distances[self.graph.indptr[:-1] + within - 1]
         return self.graph.with_rows(*short_links(self.graph, nearest, within, reach, n_threads))
 
     def first_denser(
         self, rank: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[Any]]:
-        """Which rows have an entry of lower rank than their own point, the first one, and how far it is."""
+        """Which points have a point of lower rank in their row; the first of these, and its distance."""
         position = np.empty(len(rank), np.int64)
         first_denser(self.graph, rank, position, n_threads)
         return position >= 0, self.graph.indices[position], self.graph.distances[position]
 
     def flow_rows(
-        self, hill: NDArray[np.int32], weights: Any, sent_by_weight: NDArray[np.float64], max_link: float
+        self,
+        hill: NDArray[np.int32],
+        weights: EntryValues,
+        sent_by_weight: NDArray[np.float64],
+        max_link: float,
     ) -> RowsOfHills:
-        """What the rows carry to hills."""
+        """Rows whose entries, added up by hill, are the flow between hills."""
         return RowsOfHills(self.graph, weights, sent_by_weight, max_link)
 
     def rows_between(
         self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float
     ) -> tuple[Graph, float]:
-        """Rows with the highest links between hills at least, and what a link must stay below."""
+        """Rows that hold at least the highest links between hills, and the bound on their length."""
         return self.graph, max_link
 
 

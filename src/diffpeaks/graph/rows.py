@@ -1,4 +1,4 @@
-"""Rows that lie one after the other in flat arrays: where they start, and how much of them is kept."""
+"""Rows in flat arrays, one after the other: where they start, and their first entries."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _BLOCK_ENTRIES = 1 << 17  # a block of rows and its temporaries stay in the proc
 class RaggedRows(NamedTuple):
     """Points for each query as flat rows.
 
-    What a search returns is sorted by (distance, index). Candidates on their way there are not, and
-    their distances are those that selected them, until a space has settled them.
+    Results of a search are sorted by (distance, index). Candidates are not, and their distances are
+    approximations until the space has computed the exact ones (`settle`).
     """
 
     indptr: NDArray[np.int64]

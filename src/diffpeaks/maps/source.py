@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import n_threads
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph
-from diffpeaks.neighbors.gpu.devices import on_host
 
 _FEATURES_OF_A_PLANE = 2
 

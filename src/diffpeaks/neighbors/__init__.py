@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from diffpeaks._base.tensors import device_of
 from diffpeaks._base.validation import check_memory_limit, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.duplicates import DistinctSamples
 from diffpeaks.neighbors.given_graph import GivenGraph
-from diffpeaks.neighbors.gpu.devices import device_of
 from diffpeaks.neighbors.index import graph_from_index
 from diffpeaks.neighbors.inputs import (
     PointsEstimator,

@@ -1,11 +1,11 @@
-"""Points that coincide: they are searched once, and may count as one sample of their weight."""
+"""Duplicates: points that coincide are searched once, and may count as one sample of their weight."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -149,21 +149,20 @@ class Duplicates:
 
 @dataclass(frozen=True, eq=False)
 class DistinctSamples:
-    """The distinct ones of some samples, and how to come back from them to all.
+    """Distinct samples, and how to get from their values to those of all samples.
 
     Attributes
     ----------
     points : PointSet or GivenGraph
         One point for each distinct sample.
     totals : array of shape (n_distinct,) or None
-        What the samples at each point weigh together; None where each sample is distinct and none has a
-        weight.
+        The total weight of the samples at each point; None where all samples are distinct, without weights.
     first : array of shape (n_distinct,) or None
-        The first sample at each point; None where each sample is distinct.
+        The first sample at each point; None where all samples are distinct.
     number : array of shape (n_samples,) or None
         The point of each sample, likewise.
     reach : array of shape (n_distinct,) or None
-        How far the last neighbour of each point was before points were moved; None where they were not.
+        The distance of each point to its last neighbour before smoothing; None without smoothing.
     """
 
     points: PointSet | GivenGraph
@@ -174,35 +173,45 @@ class DistinctSamples:
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """The totals in units of their mean."""
+        """The totals divided by their mean."""
         return None if self.totals is None else self.totals / self.totals.mean()
 
     @property
     def n_samples(self) -> int:
         return self.points.n_samples if self.number is None else len(self.number)
 
+    def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
+        """The neighbour graph of the points; the last one is kept, and not searched again."""
+        if (n_neighbors, radius) not in self._graphs:
+            self._graphs.clear()
+            self._graphs[n_neighbors, radius] = self.points.graph(n_neighbors, radius)
+        return self._graphs[n_neighbors, radius]
+
+    @cached_property
+    def _graphs(self) -> dict[tuple[int | None, float | None], NeighborGraph]:
+        return {}
+
     def n_neighbors(self, asked: int) -> int:
-        """So many neighbours as are asked for, or all distinct samples, if these are fewer."""
+        """As many neighbours as were asked for, or all distinct samples, if these are fewer."""
         return min(check_n_neighbors(asked, self.n_samples), self.points.n_samples)
 
-    def all_points(self) -> Any:
-        """A point for each sample, where the distinct one is."""
-        points: Any = self.points
-        return points if self.number is None else points.restricted(self.number)
+    def all_points(self) -> PointSet | GivenGraph:
+        """A point for each sample, also for each duplicate."""
+        return self.points if self.number is None else cast("PointSet", self.points).restricted(self.number)
 
     def of_samples(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of points as values of the samples there."""
         return values if self.number is None else values[self.number]
 
     def of_first(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Of values of samples, those of the first sample at each point."""
+        """Of the values of all samples, those of the first sample at each point."""
         return values if self.first is None else values[self.first]
 
     def graph_of_samples(self, graph: NeighborGraph) -> NeighborGraph:
         """A graph of points as one of samples.
 
-        The first sample at a point has the point's row. The others have it too, with the first one in it,
-        so that whatever leads to the point leads to that one.
+        The first sample at a point has the row of the point. Each of its duplicates has the same row behind
+        itself, so that every row leads to first samples alone.
         """
         if self.first is None or self.number is None:
             return graph
@@ -243,7 +252,7 @@ def _blocks(n_rows: int, entries_each: int) -> Iterator[slice]:
 
 
 def first_points(points: Any, n_threads: int) -> NDArray[np.int32]:
-    """The first point that lies where each point lies."""
+    """For each point the first point that equals it."""
     if sp.issparse(points):
         return _sparse_first_equal(points)
     first = np.empty(len(points), np.int32)

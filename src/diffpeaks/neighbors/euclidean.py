@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import some_of
 from diffpeaks._native import pair_distances, shift_towards, sort_rows, squared_lengths
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
-from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.neighbors.ragged_rows import pair_blocks
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ _UNIT = 1e-4  # by how much the length of a vector may differ from one
 class Pull(NamedTuple):
     """How strongly neighbours pull a sample towards them."""
 
-    kept: float  # the share of its own place that it keeps
-    n_filled: int  # where fewer neighbours are mutual, the nearest others make up for them
+    kept: float  # the share of its own position in the new one
+    n_filled: int  # with fewer mutual neighbours, the nearest others count as well until they are as many
     distances_squared: bool  # whether distances are squares of lengths
-    length: float | None = None  # that all samples have, if they have one, and keep
+    length: float | None = None  # of all samples, if they have the same; moved samples are scaled to it
 
 
 class EuclideanSpace:
@@ -48,7 +48,7 @@ class EuclideanSpace:
     settles_pairs = divisible = True
 
     def __init__(self, X: Any, metric: str, are_directions: bool = False) -> None:
-        """With `are_directions` X is what another such space had as points."""
+        """With `are_directions` the rows of X are unit vectors already, the points of another such space."""
         self.metric = metric
         self.dtype: Any = self._dtype_of(X)
         self.can_join, self.calls_python = not sp.issparse(X), False
@@ -110,7 +110,7 @@ class EuclideanSpace:
         return part
 
     def moved(self, points: Any) -> Self:
-        """Other points under the same metric; of vectors that count by their direction, unit vectors."""
+        """Other points under the same metric; for cosine and inner product their unit vectors."""
         of_directions = self.metric in ("cosine", "inner_product")
         return type(self)(self.unit_vectors(points) if of_directions else points, self.metric, True)
 
@@ -119,8 +119,8 @@ class EuclideanSpace:
     ) -> Any:
         """Queries moved towards the points in their rows.
 
-        With `own_first` the queries are the points, and each is the first in its own row; else a query has
-        the mass one.
+        With `own_first` the queries are the points, and each is the first in its own row. Other queries have
+        mass one.
         """
         queries = np.ascontiguousarray(queries)
         moved = np.empty(queries.shape, queries.dtype)

@@ -1,4 +1,4 @@
-"""A graph that the user brought in the place of points."""
+"""A given graph in the place of points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GivenGraph:
-    """A graph that the user brought: it can be filtered, but knows nothing beyond its rows."""
+    """A given graph: it can be filtered, but nothing is known beyond its rows."""
 
     can_move = False
     distance_power = 1
@@ -26,7 +26,7 @@ class GivenGraph:
         self.n_threads = n_threads
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
-        """The rows cut to what is asked for; with both, the whole rows, which hold either."""
+        """The rows filtered by number or by radius; with both, whole rows, which hold either."""
         if radius is not None and n_neighbors is not None:
             self.given.check_holds(n_neighbors, radius)
             return self.given
@@ -35,15 +35,15 @@ class GivenGraph:
         return self.given if n_neighbors is None else self.given.nearest(n_neighbors)
 
     def automatic_n_neighbors(self) -> None:
-        """No number: rows may differ in length, and each counts as a whole."""
+        """None: rows may differ in length, and count as a whole."""
         return None
 
     def typical_distance(self, seed: int = 0) -> float:
-        """Unknown, and so no link is too long."""
+        """Unknown: infinity, so that no link is too long."""
         return np.inf
 
     def typical_radius(self, n_neighbors: int | None) -> float:
-        """The whole of each row, if rows are balls."""
+        """The radius of the rows, if they are balls."""
         if self.given.radius == 0:
             raise ValueError(
                 "radius='auto' needs a graph of balls, but this one holds nearest neighbours and is complete "
@@ -63,7 +63,7 @@ class GivenGraph:
         return np.full(1, NO_POINT, np.int32), np.full(1, np.inf)
 
     def searched(self) -> PointSet:
-        """Refuses: there are no points to which new samples could be compared."""
+        """Refused: there are no points with which new samples could be compared."""
         raise ValueError(
             "what was fitted on a precomputed graph, such as a sparse matrix, cannot place new samples; fit "
             "on points or on a dense matrix of distances"

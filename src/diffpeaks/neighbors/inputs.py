@@ -1,4 +1,4 @@
-"""The door: X as users give it, a metric and what is asked of the search, to points with their search."""
+"""From X, metric and search, as users give them, to points that can be searched."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from diffpeaks._base.tensors import check_tensor, device_of, is_tensor, on_host
 from diffpeaks._base.validation import check_memory_limit, check_unmasked, n_threads, some_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
@@ -18,7 +19,6 @@ from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.given_graph import GivenGraph
-from diffpeaks.neighbors.gpu.devices import check_tensor, device_of, is_tensor, on_host
 from diffpeaks.neighbors.metric_params import checked_metric
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
@@ -36,7 +36,7 @@ _EXACT_INTEGERS = 2**53  # up to there a float64 holds every integer
 
 
 class PointsEstimator(BaseEstimator):
-    """An estimator of points, whose parameters say how they are compared and searched."""
+    """An estimator whose parameters say how points are compared and searched."""
 
     metric: Any
     metric_params: dict[str, Any] | None
@@ -48,7 +48,7 @@ class PointsEstimator(BaseEstimator):
         return self._searchable(self._checked(X))
 
     def _checked(self, X: Any) -> Any:
-        """X as an array, a graph, or a tensor of a device, and what the estimator says of it."""
+        """X, checked: an array, a graph, or a tensor on a device."""
         on_device = device_of(X, self.device) is not None and is_tensor(X)
         return self._validated_tensor(X) if on_device else self._validated(X, reset=True)
 
@@ -64,7 +64,7 @@ class PointsEstimator(BaseEstimator):
         )
 
     def _validated_tensor(self, X: Any) -> Any:
-        """A tensor that stays where it is, or goes to another device."""
+        """A tensor with its shape and dtype checked, for a search on a device."""
         check_tensor(X)
         return validate_data(self, check_table(X), skip_check_array=True)
 
@@ -110,7 +110,7 @@ def as_floats(X: Any, device: str | None = None) -> Any:
 
 
 def _graph_or_array(X: Any) -> Any:
-    """Tables of neighbours as a graph; what else can be made floats, without loss, as it is."""
+    """Tables of neighbours as a graph; anything else unchanged, if it converts to floats without loss."""
     X = on_host(X)
     if isinstance(X, tuple):
         X = graph_from_tables(X)
@@ -121,7 +121,7 @@ def _graph_or_array(X: Any) -> Any:
 
 
 def _check_no_vectors(X: Any) -> None:
-    """Refuse a table, or a column of one, whose cells hold whole vectors, as those of embeddings do."""
+    """Refuse a table or a column whose cells are vectors, such as a column of embeddings."""
     names = getattr(X, "column_names", getattr(X, "columns", ()))  # of Arrow; of pandas and polars
     columns = {f"the column {name!r}": (f"X[{name!r}]", X[name]) for name in names}
     n_dims = X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim  # np.ndim may be taken over by X
@@ -148,9 +148,9 @@ def searchable(
     n_neighbors: int | None = None,
     device: str | None = None,
 ) -> PointSet | GivenGraph:
-    """X, an array of floats or a graph, with its metric and search, on the host or on a device of torch.
+    """Points that can be searched, on the host or on a device: X, floats or a graph, with metric and search.
 
-    With a limit of memory, `n_neighbors` are sought at most.
+    Under a limit of memory, no more than `n_neighbors` are searched.
     """
     if memory_limit is not None:
         memory_limit = check_memory_limit(memory_limit)
@@ -254,7 +254,7 @@ def _is_euclidean(metric: Any) -> bool:
 
 
 def _of_distances(X: Any, metric_params: Any, choice: Choice) -> PointSet | GivenGraph:
-    """Distances that the user brought: a graph of some, or a matrix of all."""
+    """Given distances: a graph of some of them, or a matrix of all."""
     if metric_params:
         raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
     if choice.asked not in ("auto", "exact", "brute"):

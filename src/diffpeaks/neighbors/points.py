@@ -1,7 +1,8 @@
-"""Points that can be searched: what the estimators ask, and which search they get."""
+"""Points that can be searched: the questions of the estimators, and the choice of the search."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.ragged_rows import with_rows
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, TreeSearch
@@ -33,7 +35,7 @@ AFFORDABLE_ON_GPU = 2.0**52  # likewise: some seconds on one H200
 # the number of points for exact cells, times its root for approximate ones; for a feature in brute force.
 _EXACT, _APPROXIMATE, _COMPARED = (6e-6, 3e-10), (8e-6, 2.6e-8), 1e-9
 _WORTH_LOOKING = 2000  # points: of fewer, any search is fast
-_FAR_OFF = 1 / 64  # of all points: to sort more neighbours takes longer than to look at all points once
+_FAR_OFF = 1 / 64  # of all points: sorting more neighbours takes longer than looking at each point once
 _SAMPLE = 1024  # points of a sample for a typical length: its median is known to a few percent
 
 
@@ -49,27 +51,34 @@ class PointSet:
     """
 
     def __init__(self, space: Space, search: Search, choice: Choice) -> None:
-        """`choice` is how the search was chosen, and will be for some of the points."""
+        """By the same `choice` the search of a part of the points is chosen."""
         self.space, self.search, self._choice = space, search, choice
         self.n_samples: int = space.points.shape[0]
         self.n_jobs, self.n_threads = choice.n_jobs, choice.n_threads
         self.can_move = space.can_join
         self.distance_power = 2 if space.measure is not None and space.measure.squared else 1
+        self._typical_distances: dict[int, float] = {}  # by seed
+        self._typical_radii: dict[int, float] = {}  # by number of neighbours
 
     def restricted(self, which: NDArray[Any]) -> PointSet:
-        """Some of the points, searched in the way that was asked for."""
+        """Some of the points, with a search of their own."""
         return self._choice.points(self.space.restricted(which))
 
+    @property
+    def vectors(self) -> EuclideanSpace:
+        """The space of points that can move."""
+        if not isinstance(self.space, EuclideanSpace):
+            raise TypeError(f"means of points are no points in a {type(self.space).__name__}")
+        return self.space
+
     def moved(self, points: NDArray[Any]) -> PointSet:
-        """Points that were moved a little, under the same metric; their search starts from this one's."""
-        here: Any = self.space
-        space = here.moved(points)
+        """These points after smoothing, under the same metric; their search starts from that of these."""
+        space = self.vectors.moved(points)
         return type(self)(space, self.search.moved(space), self._choice)
 
     def others(self, points: NDArray[Any]) -> PointSet:
-        """Other points under the same metric, searched in the way that was asked for."""
-        here: Any = self.space
-        return self._choice.points(here.moved(points))
+        """Other points under the same metric, with a search of their own."""
+        return self._choice.points(self.vectors.moved(points))
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         """Each point's `n_neighbors` nearest, its ball of `radius`, or with both whichever is more."""
@@ -83,7 +92,7 @@ class PointSet:
         else:
             rows = self._balls(self.space.points, check_radius(radius), n_neighbors or 0)
             complete = float(radius)
-        # balls are exact, and so are the rows that go on beyond them, as is the nearest of all
+        # balls, and the rows that go on beyond them, are exact, as is the nearest neighbour, the point itself
         approximated = int(n_neighbors or 0) if radius is None else 1
         told = self.search.told(approximated)
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
@@ -109,11 +118,11 @@ class PointSet:
         return with_rows(rows, short, self.search.nearest(queries[short], n_neighbors))
 
     def searched(self) -> PointSet:
-        """The points themselves, which can take queries."""
+        """The points themselves: they can be searched."""
         return self
 
     def are_points(self, X: Any, first: int) -> NDArray[np.bool_]:
-        """Which rows of X are the points of the numbers `first`, `first` + 1, ..., value for value."""
+        """Which rows of X equal the points `first`, `first` + 1, ... value for value."""
         queries = self.space.queries(X)
         n_compared = min(X.shape[0], max(0, self.n_samples - first))
         same = np.zeros(X.shape[0], bool)
@@ -125,11 +134,11 @@ class PointSet:
         return self.search.nearest(self.space.queries(X), n_neighbors)
 
     def within_of(self, X: Any, radius: float, at_least: int = 0) -> RaggedRows:
-        """The points in the ball around each new sample, or so many nearest ones if these are more."""
+        """The points in the ball around each new sample; the `at_least` nearest ones where these are more."""
         return self._balls(self.space.queries(X), radius, at_least)
 
     def reaching(self, X: Any, reach: NDArray[Any]) -> RaggedRows:
-        """The points that lie no farther from each new sample than their own `reach`."""
+        """The points whose distance to each new sample is at most their own `reach`."""
         return self.search.reaching(self.space.queries(X), reach)
 
     def nearest_denser(
@@ -137,9 +146,9 @@ class PointSet:
     ) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """The exact nearest point of lower rank for each of `points`, beyond `n_neighbors` nearest.
 
-        A tree passes over those that are not denser. Else the number of neighbours looked at grows fourfold
-        until a denser one is among them; the few points whose is far off are compared with all denser ones,
-        where one distance is cheap. The densest point of all finds none: NO_POINT and infinity.
+        A tree skips points that are not denser. Otherwise the number of neighbours is multiplied by four
+        until a denser one is among them; the few points without one nearby are compared with all denser
+        points, if single distances are cheap. The densest point of all has none: NO_POINT and infinity.
         """
         if isinstance(self.search, TreeSearch):
             return self.search.nearest_denser(points, rank)
@@ -181,16 +190,25 @@ class PointSet:
         return min(self.n_samples, max(2, round(2 * np.log2(max(self.n_samples, 2)))))
 
     def typical_distance(self, seed: int = 0) -> float:
-        """Median distance between two points drawn at random."""
-        random = np.random.RandomState(seed)
-        first, second = self._sample(random), self._sample(random)
-        distances = self.space.between(first, second, self.n_threads)
-        return float(np.median(distances[first[:, None] != second])) if self.n_samples > 1 else 0.0
+        """Median distance between two points drawn at random; measured once."""
+        if self.n_samples < 2:
+            return 0.0
+        if seed not in self._typical_distances:
+            random = np.random.RandomState(seed)
+            first, second = self._sample(random), self._sample(random)
+            distances = self.space.between(first, second, self.n_threads)
+            self._typical_distances[seed] = float(np.median(distances[first[:, None] != second]))
+        return self._typical_distances[seed]
+
+    def typical_radius(self, n_neighbors: int | None) -> float:
+        """Median distance to the `n_neighbors`-th neighbour where that is not zero; measured once."""
+        n_neighbors = n_neighbors or self.automatic_n_neighbors()
+        if n_neighbors not in self._typical_radii:
+            self._typical_radii[n_neighbors] = self._median_reach(n_neighbors)
+        return self._typical_radii[n_neighbors]
 
     @stage("radius")
-    def typical_radius(self, n_neighbors: int | None) -> float:
-        """Median distance to the `n_neighbors`-th neighbour, over points where it is not zero."""
-        n_neighbors = n_neighbors or self.automatic_n_neighbors()
+    def _median_reach(self, n_neighbors: int) -> float:
         sample = self._sample(np.random.RandomState(0))
         found = self.search.nearest(self.space.points[sample], n_neighbors)
         farthest = found.distances[found.indptr[1:] - 1]
@@ -209,13 +227,13 @@ class PointSet:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which search points get: the one that was asked for, or the one that suits their space."""
+    """The choice of a search: the one that was asked for, or the one that suits the space."""
 
-    asked: Any
+    asked: str | ApproximateSearch
     n_jobs: int | None
     n_threads: int
     memory_limit: int | None = None
-    n_neighbors: int = 1  # that are sought at most, where memory is limited
+    n_neighbors: int = 1  # the most that are searched, where memory is limited
     device: str | None = None  # of torch; None is the host
 
     def points(self, space: Space) -> PointSet:
@@ -250,13 +268,13 @@ class Choice:
         return DevicePointSet(space, search, self)
 
     def may_be_tree(self, space: Space) -> bool:
-        """Whether a tree may be the fastest; none is built to see where points are few or memory limited."""
+        """Whether a tree may be the fastest; none is built to find out where points are few."""
         n_samples, n_features = space.points.shape
         looks = self.memory_limit is None and n_samples >= _WORTH_LOOKING
         searchable = space.minkowski_order is not None and self.asked not in SEARCHES
         return searchable and n_features <= (MOST_FEATURES if looks else SOME_FEATURES)
 
-    def _without_tree(self, space: Space) -> Any:
+    def _without_tree(self, space: Space) -> Callable[[Space, int], Search]:
         """The class of a search, or an ApproximateSearch, which makes one."""
         if self.asked in SEARCHES:
             return SEARCHES[self.asked]
@@ -274,7 +292,7 @@ class Choice:
         return self.asked == "exact" or (self.asked == "auto" and is_affordable)
 
     def _seconds_without_tree(self, space: Space) -> float:
-        """About what another search takes for a point, on one thread, with as few features as for a tree."""
+        """An estimate for another search: seconds for a point with few features, on one thread."""
         n_samples, n_features = space.points.shape
         if not space.can_join:
             return n_samples * n_features * _COMPARED

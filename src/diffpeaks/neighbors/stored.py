@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from diffpeaks._base.tensors import on_host
 from diffpeaks._base.validation import n_threads
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
-from diffpeaks.neighbors.gpu.devices import on_host
 from diffpeaks.neighbors.inputs import check_search, space_of
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.spaces import MatrixSpace

@@ -1,8 +1,8 @@
-"""Samples of weight zero beside a clustering that was made without them.
+"""Samples of weight zero (absent) beside a clustering of the others (present).
 
-Samples are numbered as they were given. Of an absent one the fit says what it says of any new sample: label
-and density are predicted, its row of the graph has those present samples that the fit would have looked at,
-and in the forest it is a leaf below the sample that it follows. No present sample knows of it.
+Samples are numbered as they were given. An absent sample is treated as any new sample: its label and density
+are predicted, its row of the graph holds the present samples that a prediction looks at, and in the forest it
+is a leaf below the sample that it follows. It changes nothing for present samples.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from diffpeaks.results import confidence
 from diffpeaks.results.clustering import Clustering, clustered
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
+from diffpeaks.results.landscape import Landscape
 from diffpeaks.results.prediction import Surroundings, followed
 from diffpeaks.results.sweeps import Sweep
 
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Absent samples beside a density that was fitted without them.
+    """Absent samples as leaves of a forest of the present ones.
 
     Attributes
     ----------
     absent : Absent
     density : array of shape (n_absent,)
     rows : RaggedRows
-        The present samples around each.
+        The neighbours of each among the present samples.
     parent : array of shape (n_absent,)
         The present sample that each follows.
     delta : array of shape (n_absent,)
@@ -56,15 +57,15 @@ class Leaves:
 
     @classmethod
     def of(
-        cls, absent: Absent, fitted: GraphDensity, seen: Any, first: NDArray[np.int32] | None = None
+        cls, absent: Absent, density: GraphDensity, X: Any, first: NDArray[np.int32] | None = None
     ) -> Leaves:
-        """Of absent samples where the density sees them; `first` has the sample at each of its points."""
-        nobody = np.empty(0, np.int64)  # labels are not asked for
-        rows, _ = Surroundings(fitted, nobody, at_least=1).rows(seen)
-        density, chosen = followed(fitted, seen, rows)
+        """Of absent samples after smoothing, X; `first` is the first sample at each point of the density."""
+        no_labels = np.empty(0, np.int64)
+        rows, _ = Surroundings(density, no_labels, at_least=1).rows(X)
+        values, chosen = followed(density, X, rows)
         points = absent.present if first is None else absent.present[first]
         named = rows._replace(indices=points[rows.indices].astype(np.int32))
-        return cls(absent, density, named, named.indices[chosen], rows.distances[chosen].astype(np.float64))
+        return cls(absent, values, named, named.indices[chosen], rows.distances[chosen].astype(np.float64))
 
     def graph(self, graph: NeighborGraph) -> NeighborGraph:
         """A graph of the present samples as one of all."""
@@ -104,7 +105,7 @@ class Leaves:
 
 @dataclass(frozen=True, eq=False)
 class WithAbsent:
-    """A clustering of the present samples as one of all; what can be asked of either is the same.
+    """A clustering of the present samples as one of all samples, with the methods of `Clustering`.
 
     Attributes
     ----------
@@ -114,6 +115,10 @@ class WithAbsent:
 
     of_present: Clustering
     absent: Absent
+
+    @property
+    def landscape(self) -> Landscape:
+        return self.of_present.landscape
 
     @property
     def cut(self) -> Cut:
@@ -149,9 +154,9 @@ class WithAbsent:
 
     @cached_property
     def _leaves(self) -> Leaves:
-        landscape = self.of_present.landscape
-        seen = landscape.moved(self.absent.X)
-        return Leaves.of(self.absent, landscape.estimator, seen, landscape.distinct.first)
+        landscape = self.landscape
+        smoothed = landscape.moved(self.absent.X)
+        return Leaves.of(self.absent, landscape.estimator, smoothed, landscape.distinct.first)
 
     def _labels(self, clustering: Clustering) -> NDArray[np.int64]:
         return self.absent.among(clustering.labels, clustering.predicted(self.absent.X))
@@ -199,7 +204,7 @@ class WithAbsent:
         return self.of_present.sweep(np.asarray(y_true)[self.absent.present], rule)
 
     def recut(self, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
-        return self._labels(clustered(self.of_present.landscape, cut, policy))
+        return self._labels(clustered(self.landscape, cut, policy))
 
     def as_fitted(self, X: Any) -> Any:
         return self.absent.as_fitted(X)
@@ -211,12 +216,7 @@ class WithAbsent:
 def predicted_beside(
     absent: Absent, predicted: Callable[[Any], NDArray[np.int64]], X: Any
 ) -> NDArray[np.int64]:
-    """Labels of new samples by a fit of the present ones; row i that is sample i of all has its label."""
+    """Labels of new samples by a fit of the present ones; all samples of the fit have their own labels."""
     if X.shape[0] != absent.n_samples:
         return predicted(X)
     return absent.among(predicted(X[absent.present]), predicted(X[absent.samples]))
-
-
-def with_absent(clustering: Clustering, absent: Absent | None) -> Clustering | WithAbsent:
-    """The clustering of all samples, also of those that were not there when it was made."""
-    return clustering if absent is None else WithAbsent(clustering, absent)

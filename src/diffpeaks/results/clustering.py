@@ -1,4 +1,4 @@
-"""A fit: a cut of the hills of a landscape, and what can be asked of the clusters."""
+"""The result of a fit: clusters that a cut takes from a landscape, and what follows from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.cuts import Cut
+from diffpeaks.cuts import Cut, select_peaks
 from diffpeaks.cuts.noise import (
     Clusters,
     Noise,
@@ -33,7 +33,7 @@ from diffpeaks.results.sweeps import Sweep, link_sweep, peak_sweep, prominence_s
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """A landscape, cut.
+    """A landscape and the clusters that a cut takes from it.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Clustering:
     cut : Cut
     policy : NoisePolicy
     forest : PeakForest
-        That the cut took the peaks from.
+        From which the cut takes the peaks.
     labels : array of shape (n_samples,)
     peaks : array of shape (n_clusters,)
     """
@@ -55,7 +55,7 @@ class Clustering:
 
     @property
     def of_present(self) -> Clustering:
-        """The clustering without the samples of weight zero, of which there are none."""
+        """The clustering of the samples of positive weight: all of them."""
         return self
 
     @property
@@ -72,14 +72,14 @@ class Clustering:
 
     @cached_property
     def before_noise(self) -> tuple[Clusters, Noise]:
-        """The clusters while noise was in them, and which samples it is."""
-        peaks = self.landscape.peaks(self.forest, self.cut)
+        """The clusters before noise is told apart, and which of their samples are noise."""
+        peaks = select_peaks(self.forest, self.density, self.cut)
         before = Clusters(peak_labels(self.forest, peaks), peaks)
         return before, _noise(self.landscape, before.labels, self.cut, self.policy)
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        graph, labels = self._walked
+        graph, labels = self._membership_graph
         found = confidence.probabilities(graph, labels, self.n_clusters)
         return found if graph is self.landscape.graph else self.landscape.distinct.of_samples(found)
 
@@ -90,13 +90,13 @@ class Clustering:
         return self.landscape.distinct.of_samples(found)
 
     def memberships(self, top: int) -> sp.csr_array:
-        graph, labels = self._walked
+        graph, labels = self._membership_graph
         found = confidence.memberships(graph, labels, self.n_clusters, top)
         return found if graph is self.landscape.graph else self.landscape.distinct.of_samples(found)
 
     @property
-    def _walked(self) -> tuple[NeighborGraph, NDArray[np.int64]]:
-        """Where the walk of memberships goes: over distinct samples, unless copies have different labels."""
+    def _membership_graph(self) -> tuple[NeighborGraph, NDArray[np.int64]]:
+        """Where memberships are computed: on distinct samples, unless the labels of duplicates differ."""
         distinct = self.landscape.distinct
         labels = distinct.of_first(self.labels)
         if np.array_equal(distinct.of_samples(labels), self.labels):
@@ -112,7 +112,7 @@ class Clustering:
         return explanation(sample, clusters, density, self.forest, before, noise, self._are_linked, links)
 
     def _are_linked(self, one: int, other: int) -> bool:
-        """Whether a link that is short enough leads from one of two samples to the other."""
+        """Whether either of two samples has a link to the other that is short enough for the cut."""
         links = self.landscape.graph if self.cut.is_of_all_samples else self.landscape.links
         for here, there in ((one, other), (other, one)):
             row = slice(links.indptr[here], links.indptr[here + 1])
@@ -121,7 +121,7 @@ class Clustering:
         return False
 
     def forest_within(self, max_link: float | None) -> PeakForest:
-        """The forest along links that are shorter than that, None for all links."""
+        """The forest along links that are shorter than that; None is all links."""
         if not self.cut.is_of_all_samples and max_link == self.cut.max_link:
             return self.forest
         return self.landscape.forest_within(np.inf if max_link is None else max_link)
@@ -130,7 +130,7 @@ class Clustering:
         return Hierarchy(self.forest_within(max_link), self.density)
 
     def deltas(self) -> NDArray[np.float64]:
-        """The distance of each sample to its nearest denser one, however far."""
+        """The distance of each sample to its nearest denser one, at any distance."""
         return self.landscape.denser_samples.delta
 
     def sweep(self, y_true: Any, rule: str) -> Sweep:
@@ -147,7 +147,7 @@ class Clustering:
         return labels_of(self.landscape, cut, policy)
 
     def as_fitted(self, X: Any) -> Any:
-        """New samples that were checked, as the fit takes them."""
+        """New samples in the form of those of the fit."""
         return X
 
     def predicted(self, X: Any) -> NDArray[np.int64]:
@@ -157,7 +157,7 @@ class Clustering:
 def clustered(
     landscape: Landscape, cut: Cut | None, policy: NoisePolicy, forest: PeakForest | None = None
 ) -> Clustering:
-    """The clusters of a cut, None for the automatic one; its forest, where it is known, is not made again."""
+    """The clusters of a cut, or of the automatic one; a forest that is known already may be given."""
     cut = landscape.automatic_cut if cut is None else cut
     forest = landscape.forest(cut) if forest is None else forest
     found = _clusters(landscape, cut, policy, forest)
@@ -165,30 +165,37 @@ def clustered(
 
 
 def labels_of(landscape: Landscape, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
-    """The labels of these clusters alone."""
+    """The labels alone, for which fewer saddles are needed."""
     cut = landscape.automatic_cut if cut is None else cut
     return _clusters(landscape, cut, policy, landscape.forest_for_labels(cut)).labels
 
 
 def _clusters(landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest) -> Clusters:
     with stage("labels"):
-        peaks = landscape.peaks(forest, cut)
-        found = Clusters(peak_labels(forest, peaks), peaks)
-        if policy == NoisePolicy():  # by which no sample is noise
-            return found
-        is_noise = _noise(landscape, found.labels, cut, policy).samples
-        return resolved_noise(
-            found, is_noise, policy.noise, forest.rank, lambda noise: _links_out_of(landscape, noise)
-        )
+        clusters = _all_clusters(landscape, cut, forest)
+        if policy == NoisePolicy():  # no sample is noise
+            return clusters
+        is_noise = _noise(landscape, clusters.labels, cut, policy).samples
+        is_assigned = policy.noise == "assign" and is_noise.any()
+        links = _links_out_of(landscape, is_noise) if is_assigned else None
+        return resolved_noise(clusters, is_noise, policy.noise, forest.rank, links)
+
+
+def _all_clusters(landscape: Landscape, cut: Cut, forest: PeakForest) -> Clusters:
+    """The clusters before samples are noise."""
+    if cut == landscape.automatic_cut and forest is landscape.automatic_forest:
+        return landscape.automatic_clusters
+    peaks = select_peaks(forest, landscape.density, cut)
+    return Clusters(peak_labels(forest, peaks), peaks)
 
 
 def _noise(landscape: Landscape, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-    def cores() -> NDArray[np.int64]:
-        return without_halo(labels, landscape.links, landscape.density, cut.longest_link)
-
-    return noise_in(labels, policy, cores)
+    cores = labels
+    if policy.halo:
+        cores = without_halo(labels, landscape.links, landscape.density, cut.longest_link)
+    return noise_in(labels, cores, policy.min_cluster_size)
 
 
 def _links_out_of(landscape: Landscape, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
     n_neighbors = landscape.graph.n_neighbors or 1
-    return links_out_of_noise(is_noise, landscape.denser_samples, landscape.seen_points, n_neighbors)
+    return links_out_of_noise(is_noise, landscape.denser_samples, landscape.smoothed_points, n_neighbors)

@@ -1,4 +1,4 @@
-"""Samples above a density threshold, joined along links: a fit of `DensityDBSCAN`."""
+"""The result of a fit of `DensityDBSCAN`: samples above a density threshold, joined along links."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_r
 
 @dataclass(frozen=True, eq=False)
 class CoreClustering:
-    """A density, cut at one threshold.
+    """A density and the clusters above one threshold of it.
 
     Attributes
     ----------
     estimator : GraphDensity
     links : NeighborGraph
-        Along which cores are joined.
+        Core samples are joined along it.
     max_link : float
-        No link is that long or longer.
+        Links of that length or longer are dropped.
     min_density : float
-        Of a core.
+        A sample of that density or more is a core sample.
     border : bool
-        Whether other samples join the nearest core.
+        Whether other samples join their nearest core sample.
     """
 
     estimator: GraphDensity
@@ -76,7 +76,7 @@ class CoreClustering:
         return predicted_labels(X, self.estimator._points.searched(), self.labels, around, self._rule())
 
     def _rule(self) -> Rule:
-        """How neighbours decide about new samples."""
+        """How the neighbours of a new sample decide its label."""
         if self.border:
             return CoreRule(self.estimator, self.is_core, self.labels)
         if not self.estimator.known_at_new_samples:

@@ -12,6 +12,7 @@ from diffpeaks._base.constants import NOISE
 def facts_of(model: Any) -> dict[str, Any]:
     """How a fitted `DensityPeaks` searched, what it measured and cut, and what came of it."""
     density, cut = model.density_estimator_, model.cut_
+    tried = model._landscape.tried
     given = (model.n_clusters, model.max_link, model.min_prominence)
     return {
         "metric": _name(model.metric),
@@ -22,6 +23,7 @@ def facts_of(model: Any) -> dict[str, Any]:
         "smoothing": None if model.smoothing_ is None else _smoothing(model.smoothing_),
         "isolation": {"kind": model.isolation_.kind, "why": str(model.isolation_)},
         "n_neighbors": density.n_neighbors_,
+        "tried": None if tried is None else {**tried._asdict()},
         "radius": density.radius_,
         "cut": {
             "automatic": all(value is None for value in given),
@@ -54,6 +56,9 @@ def _finite_or_none(value: float | None) -> float | None:
 
 def neighbors_told(facts: dict[str, Any]) -> str:
     number = [] if facts["n_neighbors"] is None else [f"{facts['n_neighbors']} for each sample"]
+    if facts["tried"] is not None:
+        tried, share = facts["tried"]["n_neighbors"], facts["tried"]["largest_share"]
+        number[0] += f" (with {tried}, {share:.0%} of the samples would be one cluster)"
     return " and ".join(number + ([] if facts["radius"] is None else [f"within {facts['radius']:.4g}"]))
 
 

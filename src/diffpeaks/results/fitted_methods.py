@@ -14,6 +14,7 @@ from diffpeaks._base.validation import check_integer
 from diffpeaks.density.base import new_samples
 from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import PointsEstimator
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.explanation import Explanation
@@ -23,7 +24,7 @@ from diffpeaks.results.model_file import FileName, read_model_file, write_model_
 from diffpeaks.results.sweeps import Sweep
 
 
-class FittedMethods:
+class FittedMethods(PointsEstimator):
     """New samples, confidence, reasons, sweeps, hierarchy and files of a clustering, for `DensityPeaks`."""
 
     _clustering: Clustering | WithAbsent
@@ -68,15 +69,20 @@ class FittedMethods:
         [0, 1]
         """
         clustering = self._fitted()
-        X = new_samples(self, clustering.of_present.landscape.estimator, X)
+        X = new_samples(self, clustering.landscape.estimator, X)
         return clustering.predicted(clustering.as_fitted(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Density at new samples, on the scale of `density_`; refused where it was given as values."""
         clustering = self._fitted()
-        landscape = clustering.of_present.landscape
+        landscape = clustering.landscape
         X = clustering.as_fitted(new_samples(self, landscape.estimator, X))
         return landscape.estimator.score_samples(landscape.moved(X))
+
+    @property
+    def density_(self) -> NDArray[np.float64]:
+        """The density of each sample."""
+        return self._fitted().density
 
     @property
     def graph_(self) -> NeighborGraph:

@@ -1,20 +1,22 @@
-"""The density of samples and its hills: what a fit knows before it is cut, and the forests of its cuts."""
+"""The density of the samples and its hills: what a fit knows before the cut, and the forests for cuts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut, select_peaks
+from diffpeaks.cuts.noise import Clusters
 from diffpeaks.density import GraphDensity, KernelDiffusion
 from diffpeaks.density.samples import Isolation, Smoothing, common_length, smoothed_samples
 from diffpeaks.density.walk import Walk
 from diffpeaks.forest.flow import HillFlow
-from diffpeaks.forest.lone import with_lone_joined
+from diffpeaks.forest.isolated import with_isolated_joined
 from diffpeaks.forest.peaks import (
     PeakForest,
     complete_forest,
@@ -22,6 +24,7 @@ from diffpeaks.forest.peaks import (
     flooded,
     hill_links,
     linked_along,
+    peak_labels,
 )
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
@@ -29,26 +32,35 @@ from diffpeaks.progress import stage
 from diffpeaks.recipes import Recipe, Settings
 
 
+class Tried(NamedTuple):
+    """A number of neighbours, and the share of the samples that the largest cluster then has."""
+
+    n_neighbors: int
+    largest_share: float
+
+
 @dataclass(frozen=True, eq=False)
 class Landscape:
-    """The density of samples on a graph: all that a cut does not decide.
+    """All that a cut does not decide.
 
     Attributes
     ----------
     points : PointSet or GivenGraph
-        The samples as they were given.
+        All samples, as they were given.
     distinct : DistinctSamples
-        The distinct ones of them, where the density sees them.
+        The distinct samples, where the density sees them: after smoothing.
     estimator : GraphDensity
-        Their density.
+        Fitted to these.
     isolation : Isolation
     smoothing : Smoothing or None
     settings : Settings
-        What the recipe says in the dimensions of the samples.
+        Of the recipe, for the intrinsic dimension of the samples.
     recipe : Recipe
     seed : int
-        Of what the automatic cut draws.
-    n_jobs : as it was given
+        For the random pairs whose distance is measured.
+    n_jobs : int or None
+    tried : Tried or None
+        More neighbours than the density has, if they were tried and told too little apart.
     """
 
     points: PointSet | GivenGraph
@@ -60,6 +72,7 @@ class Landscape:
     recipe: Recipe
     seed: int = 0
     n_jobs: int | None = None
+    tried: Tried | None = None
 
     @cached_property
     def n_threads(self) -> int:
@@ -81,16 +94,9 @@ class Landscape:
 
     @cached_property
     def links(self) -> NeighborGraph:
-        """The graph along which hills are linked."""
-        found = hill_links(self.estimator.graph_, self.settings.links, self.n_threads)
-        return self.graph if found is self.estimator.graph_ else self.distinct.graph_of_samples(found)
-
-    @cached_property
-    def automatic_cut(self) -> Cut:
-        """Hills by their rise, and links by the distance of random pairs where far samples are strangers."""
-        has_walk = isinstance(self.estimator, KernelDiffusion)
-        flow_weight = self.settings.flow_weight if has_walk else 0.0
-        return Cut(None, self.isolation.max_link, self.settings.rise, flow_weight=flow_weight)
+        """The short links along which hills are linked."""
+        links = hill_links(self.estimator.graph_, self.settings.links, self.n_threads)
+        return self.graph if links is self.estimator.graph_ else self.distinct.graph_of_samples(links)
 
     @cached_property
     def walk(self) -> Walk:
@@ -103,118 +109,135 @@ class Landscape:
         )
 
     @cached_property
-    def denser_samples(self) -> PeakForest:
-        """Each sample linked to its nearest denser one, however far; saddles need not be known."""
-        if "complete_forest" in vars(self):
-            return self.complete_forest
-        # along all neighbours: what links of hills leave out may be the nearest denser sample
-        with stage("hills"):
-            forest = self._linked(self.graph)
-        return self._completed(forest)
+    def automatic_cut(self) -> Cut:
+        """The recipe's bound on prominence, where flow counts, and the isolation's bound on links."""
+        has_walk = isinstance(self.estimator, KernelDiffusion)
+        flow_weight = self.settings.flow_weight if has_walk else 0.0
+        return Cut(None, self.isolation.max_link, self.settings.rise, flow_weight=flow_weight)
 
     @cached_property
-    def complete_forest(self) -> PeakForest:
-        """The same with the saddles between hills."""
-        with stage("hills"):
-            forest = self._flooded(self._linked(self.graph), self.graph)
-        if not self.knows_denser_samples:
-            return self._completed(forest)
-        known = self.denser_samples
-        return replace(forest, parent=known.parent, delta=known.delta, hill=known.hill)
+    def automatic_clusters(self) -> Clusters:
+        """Of the automatic cut."""
+        peaks = select_peaks(self.automatic_forest, self.density, self.automatic_cut)
+        return Clusters(peak_labels(self.automatic_forest, peaks), peaks)
 
-    def _completed(self, forest: PeakForest) -> PeakForest:
-        return complete_forest(forest, self.seen_points, self.graph.n_neighbors or 1)
-
-    @property
-    def knows_denser_samples(self) -> bool:
-        """Whether they were asked for before."""
-        return "denser_samples" in vars(self) or "complete_forest" in vars(self)
-
-    @property
-    def seen_points(self) -> PointSet | GivenGraph:
-        """The samples where the density sees them."""
-        return self.points if self.smoothing is None else self.distinct.all_points()
+    @cached_property
+    def largest_share(self) -> float:
+        """The share of the samples, by weight, that the largest cluster of the automatic cut has."""
+        labels = self.distinct.of_first(self.automatic_clusters.labels)
+        sizes = np.bincount(labels, self.distinct.totals)
+        return float(sizes.max() / sizes.sum())
 
     def forest(self, cut: Cut) -> PeakForest:
-        """The forest that a cut takes peaks from, its saddles weighed as the cut says."""
+        """The forest from which a cut takes its peaks, with saddles weighed as the cut says."""
         if cut.is_of_all_samples:
             return self.complete_forest
         if replace(cut, min_prominence=self.automatic_cut.min_prominence) == self.automatic_cut:
             return self.automatic_forest
-        return self._made(cut)
+        return self._hills_for(cut)
 
     def forest_for_labels(self, cut: Cut) -> PeakForest:
-        """The same, without saddles where the cut leaves them aside."""
+        """The same, without saddles where the cut does not need them."""
         if cut.is_of_all_samples and not cut.min_prominence:
             return self.denser_samples
         return self.forest(cut)
 
-    def forest_within(self, max_link: float) -> PeakForest:
-        """The forest along links that are shorter than that."""
-        if max_link == np.inf:
-            return self._forest_of_all_links
-        with stage("hills"):
-            return self._flooded(self._linked_by_all.within(max_link), self.links, max_link)
-
-    # what most cuts begin with is kept
-    @cached_property
-    def _forest_of_all_links(self) -> PeakForest:
-        with stage("hills"):
-            return self._flooded(self._linked_by_all, self.links)
-
     @cached_property
     def automatic_forest(self) -> PeakForest:
-        """The forest of the automatic cut; among strangers samples join clusters that they resemble."""
-        forest = self._made(self.automatic_cut)
+        """The forest of the automatic cut; among strangers, isolated samples join clusters they resemble."""
+        forest = self._hills_for(self.automatic_cut)
         if not (self.isolation.are_strangers and self.recipe.join_lone):
             return forest
         points = self.distinct.points
         if isinstance(points, GivenGraph) or not points.can_move:
             return forest
         with stage("lone samples"):
-            peaks = self.peaks(forest, self.automatic_cut)
-            length = common_length(points, points.typical_distance(self.seed))
-            return with_lone_joined(forest, peaks, self.distinct, length)
+            peaks = select_peaks(forest, self.density, self.automatic_cut)
+            length = common_length(points, self.seed)
+            return with_isolated_joined(forest, peaks, self.distinct, length)
 
-    def keep_flow(self) -> None:
-        """Keep what flows between hills: who looks at one longest link after the other waits for less."""
-        with stage("flow"):
-            self._flow.keep()
-
-    def _made(self, cut: Cut) -> PeakForest:
+    def _hills_for(self, cut: Cut) -> PeakForest:
+        """Hills along the links that a cut leaves, with saddles by height, or by height and flow."""
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
         with stage("hills"):
-            flow, forest = self._flow, self._linked_by_all.within(cut.max_link)
+            flow, forest = self._flow, self._linked.within(cut.max_link)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
+    def forest_within(self, max_link: float) -> PeakForest:
+        """Hills along the links that are shorter than that, with saddles by height."""
+        if max_link == np.inf:
+            return self._forest_of_all_links
+        with stage("hills"):
+            return self._flooded(self._linked.within(max_link), self.links, max_link)
+
+    @cached_property
+    def _forest_of_all_links(self) -> PeakForest:
+        with stage("hills"):
+            return self._flooded(self._linked, self.links)
+
+    @cached_property
+    def _linked(self) -> PeakForest:
+        """Hills along links of any length, without saddles: what most cuts begin with."""
+        return linked_along(self.links, self.order, self.n_threads)
+
     @cached_property
     def _flow(self) -> HillFlow:
-        return HillFlow(self._linked_by_all, self.links, self.density, self.distinct, self.walk)
+        return HillFlow(self._linked, self.links, self.density, self.walk, self.distinct.first)
 
-    def peaks(self, forest: PeakForest, cut: Cut) -> NDArray[np.int64]:
-        """The peaks that a cut leaves of its forest, densest first."""
-        return select_peaks(forest, self.density, cut)
+    def keep_flow(self) -> None:
+        """Keep the flow between hills, so that cuts with other longest links take less time."""
+        with stage("flow"):
+            self._flow.keep()
 
     @cached_property
-    def _linked_by_all(self) -> PeakForest:
-        return self._linked(self.links)
+    def denser_samples(self) -> PeakForest:
+        """Each sample linked to its nearest denser one, at any distance; without saddles if not known."""
+        if "complete_forest" in vars(self):
+            return self.complete_forest
+        with stage("hills"):
+            forest = self._linked_along_graph()
+        return self._completed(forest)
 
-    def _linked(self, graph: NeighborGraph) -> PeakForest:
-        return linked_along(graph, self.order, self.n_threads)
+    @cached_property
+    def complete_forest(self) -> PeakForest:
+        """The same with the saddles between hills."""
+        with stage("hills"):
+            forest = self._flooded(self._linked_along_graph(), self.graph)
+        if not self.knows_denser_samples:
+            return self._completed(forest)
+        known = self.denser_samples
+        return replace(forest, parent=known.parent, delta=known.delta, hill=known.hill)
+
+    @property
+    def knows_denser_samples(self) -> bool:
+        """Whether the nearest denser samples were asked for before."""
+        return "denser_samples" in vars(self) or "complete_forest" in vars(self)
+
+    def _linked_along_graph(self) -> PeakForest:
+        """Along all neighbours: the nearest denser sample may be none that hills are linked along."""
+        return linked_along(self.graph, self.order, self.n_threads)
 
     def _flooded(self, forest: PeakForest, graph: NeighborGraph, max_link: float = np.inf) -> PeakForest:
         return flooded(forest, graph, self.density, max_link, self.n_threads)
 
+    def _completed(self, forest: PeakForest) -> PeakForest:
+        return complete_forest(forest, self.smoothed_points, self.graph.n_neighbors or 1)
+
+    @property
+    def smoothed_points(self) -> PointSet | GivenGraph:
+        """All samples where the density sees them."""
+        return self.points if self.smoothing is None else self.distinct.all_points()
+
     def moved(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """New samples where the density sees them."""
+        """New samples where the density sees them: after smoothing."""
         if self.smoothing is None:
             return X
         return smoothed_samples(X, self._given_points, self.distinct, self.smoothing)
 
     @cached_property
     def _given_points(self) -> PointSet:
-        """The distinct samples before they were moved."""
+        """The distinct samples before smoothing."""
         points = self.points.searched()
         return points if self.distinct.first is None else points.restricted(self.distinct.first)

@@ -45,7 +45,7 @@ from diffpeaks.neighbors.stored import points_of_values, values_of_points
 from diffpeaks.recipes import LinkShares, Recipe, Settings
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
-from diffpeaks.results.landscape import Landscape
+from diffpeaks.results.landscape import Landscape, Tried
 
 MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 6)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
@@ -53,7 +53,7 @@ _RECORDS = (
     *(Absent, ApproximateSearch, Clustering, Cut, DistinctSamples, Isolation, Landscape, NeighborGraph),
     *(NoisePolicy, PeakForest, Recipe, Smoothing, WithAbsent),
 )
-_TUPLES = (Bandwidth, LinkShares, Settings)
+_TUPLES = (Bandwidth, LinkShares, Settings, Tried)
 _KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (*_DENSITIES, *_RECORDS, *_TUPLES, GivenGraph, PointSet)
 }

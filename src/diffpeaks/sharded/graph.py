@@ -61,11 +61,14 @@ class StoredGraph(NeighborGraph):
         found = self.store.map("distances", _distances, [(vector, *of_block) for of_block in asked])
         return concatenated(found, "distance")
 
-    def with_blocks(self, blocks: list[Block]) -> StoredGraph:
+    def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> StoredGraph:
+        links = self.passes.short_links(lengths, lengths, n_threads=1)
+        return self.with_blocks(links.stored, n_neighbors or int(lengths.min()), radius)
+
+    def with_blocks(self, blocks: list[Block], n_neighbors: int = 1, radius: float = 0.0) -> StoredGraph:
         """Other rows, found by the same search, that are known to be valid."""
-        return StoredGraph.of_blocks(
-            self.store, blocks, 1, 0.0, (self.search, self.recall, self.recall_error)
-        )
+        told = self.search, self.recall, self.recall_error
+        return StoredGraph.of_blocks(self.store, blocks, n_neighbors, radius, told)
 
     def in_memory(self) -> NeighborGraph:
         """The graph with all its rows in memory."""

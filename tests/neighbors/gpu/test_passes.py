@@ -20,6 +20,7 @@ from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_gra
 from diffpeaks.datasets import make_faces
 from diffpeaks.neighbors.gpu import space
 from diffpeaks.neighbors.gpu.graph import DeviceGraph
+from small_groups import small_groups
 
 space.opened = lambda name: torch.device("cpu")
 np.seterr(all="ignore")  # of lanes whose values are not used
@@ -109,6 +110,7 @@ CASES = [
     (faces, {"metric": "inner_product", "smooth": True}, None),
     (np.random.default_rng(0).normal(size=(80, 24)), {"metric": "cosine", "smooth": True}, None),
     (moons, {}, None),
+    (small_groups()[0], {}, None),
     (doubled, {}, None),
     (doubled, {"density": KernelDiffusion(radius=0.8)}, None),
     (digits, {"density": "fkd-asym", "max_link": 25.0}, None),

@@ -1,11 +1,10 @@
-"""Which device is meant, and refusals that name the remedy where it cannot be had."""
+"""Devices of torch: how one is opened, what it has room for, and refusals that name the remedy."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -15,43 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     import torch
 
-HOST = "cpu"
 WORKSPACE = 1 << 31  # bytes that comparing takes, at most
 PAIR_BYTES = 16 * 8 * 4  # lanes of a pair in double, and what they are made of
 FEW_FEATURES = 8  # up to there differences are cheap, and products lose small ones
-
-
-def is_tensor(X: Any) -> bool:
-    """Whether X is a tensor; torch is not imported to tell."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(X, torch.Tensor)
-
-
-def device_of(X: Any, asked: Any) -> str | None:
-    """The name of the device to search on: what is asked for, or where a tensor lies; None for the host."""
-    if asked is None:
-        asked = X.device if is_tensor(X) else HOST
-    if not isinstance(asked, str) and type(asked).__module__ != "torch":
-        raise TypeError(
-            f"device={asked!r} must be a name such as 'cuda' or 'cuda:1', a torch.device, or None"
-        )
-    return None if str(asked).partition(":")[0] == HOST else str(asked)
-
-
-def on_host(X: Any) -> Any:
-    """A tensor as an array of its values; anything else as it is."""
-    if not is_tensor(X):
-        return X
-    check_tensor(X)
-    return X.detach().cpu().numpy()
-
-
-def check_tensor(X: Any) -> None:
-    """Refuse a tensor that is no dense one of floats."""
-    if not X.dtype.is_floating_point or X.dtype.itemsize < 4:
-        raise TypeError(f"X is a tensor of {X.dtype}; give one of torch.float32 or torch.float64")
-    if X.device.type == "meta" or "strided" not in str(X.layout):
-        raise TypeError(f"X is a tensor of {X.layout} on {X.device}; give a dense one that has values")
 
 
 def opened(name: str) -> torch.device:

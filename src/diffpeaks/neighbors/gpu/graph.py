@@ -54,6 +54,11 @@ class DeviceGraph(NeighborGraph):
     def passes(self) -> DevicePasses:
         return DevicePasses(self)
 
+    def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> DeviceGraph:
+        rows = self.passes.short_links(lengths, lengths, n_threads=1).rows
+        told = self.search, self.recall, self.recall_error
+        return DeviceGraph.of_rows(rows, n_neighbors or int(lengths.min()), radius, told)
+
     def with_device_rows(self, rows: DeviceRows) -> DeviceGraph:
         """Other rows, found by the same search, that are known to be valid."""
         return DeviceGraph.of_rows(rows, 1, 0.0, (self.search, self.recall, self.recall_error))

@@ -10,18 +10,16 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
+from diffpeaks._base.tensors import HOST, is_tensor, on_host
 from diffpeaks._base.validation import some_of
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows, first_points
 from diffpeaks.neighbors.euclidean import METRICS, EuclideanSpace, Pull, check_directions
 from diffpeaks.neighbors.gpu.devices import (
-    HOST,
     fewest_bytes,
     has_room,
-    is_tensor,
     launching_on,
     memory_told,
     on_device,
-    on_host,
     opened,
     runs_kernels,
 )

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from diffpeaks._base.tensors import device_of
 from diffpeaks._base.validation import check_graph_size, check_n_neighbors, n_threads
 from diffpeaks._native import cpu_kernel
 from diffpeaks.neighbors.euclidean import METRICS
-from diffpeaks.neighbors.gpu.devices import device_bytes, device_of
+from diffpeaks.neighbors.gpu.devices import device_bytes
 from diffpeaks.neighbors.memory.cell_bytes import bytes_for_cells
 from diffpeaks.neighbors.points import AFFORDABLE, AFFORDABLE_ON_GPU
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, bytes_for_tree

@@ -7,7 +7,7 @@ import pytest
 
 from diffpeaks import DensityPeaks
 from diffpeaks.datasets import make_faces
-from diffpeaks.forest.lone import _best_bound
+from diffpeaks.forest.isolated import _best_bound
 from diffpeaks.metrics import bcubed_scores
 from diffpeaks.recipes import DEFAULT, FACES
 
