@@ -7,6 +7,7 @@ import numpy as np
 from diffpeaks.sharded.blocks import Block, Bounds, block_arrays
 from diffpeaks.sharded.executors import SerialExecutor
 from diffpeaks.sharded.graph import StoredGraph
+from diffpeaks.sharded.passes import StoredRows
 from diffpeaks.sharded.store import Store
 
 
@@ -35,7 +36,7 @@ def stored(graph, store, cuts):
     paths = store.map("given", _block_of, tasks)
     told = graph.search, graph.recall, graph.recall_error
     blocks = [Block(*of_block) for of_block in zip(bounds, paths, strict=True)]
-    return StoredGraph.of_blocks(store, blocks, graph.n_neighbors, graph.radius, told)
+    return StoredGraph.of_rows(StoredRows.of_blocks(store, blocks), graph.n_neighbors, graph.radius, told)
 
 
 def _block_of(asked):

@@ -125,7 +125,9 @@ class DensityDBSCAN(DensityClusterer):
         """
         recipe = self._used_recipe
         density = self._new_density(KernelDiffusion(steps=recipe.steps))
-        X, weights, self._absent = weighed(self._checked(X), sample_weight, density, self.metric)
+        X, weights, self._absent = self._checked(X), None, None
+        if sample_weight is not None:
+            X, weights, self._absent = weighed(X, sample_weight, density, self.metric)
 
         # neighbours, and whether samples far from all others are strangers
         samples = DistinctSamples(self._searchable(X), weights)

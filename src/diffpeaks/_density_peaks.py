@@ -25,7 +25,7 @@ from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, Settings
 from diffpeaks.results.absent import WithAbsent
-from diffpeaks.results.clustering import Clustering, clustered
+from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.fitted_methods import FittedMethods
 from diffpeaks.results.landscape import Landscape, Tried
 
@@ -184,7 +184,9 @@ class DensityPeaks(FittedMethods, DensityClusterer):
             whatever it weighs.
         """
         density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
-        X, weights, absent = weighed(self._checked(X), sample_weight, density, self.metric)
+        X, weights, absent = self._checked(X), None, None
+        if sample_weight is not None:
+            X, weights, absent = weighed(X, sample_weight, density, self.metric)
         clustering = self._clustered(self._searchable(X), weights, density)
         return self._set(clustering if absent is None else WithAbsent(clustering, absent))
 
@@ -229,7 +231,9 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
 
         # a forest of hills, its peaks, and the labels of all samples
-        return clustered(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise))
+        policy, forest = NoisePolicy(self.halo, self.min_cluster_size, self.noise), landscape.forest(cut)
+        labels, peaks = landscape.clusters(cut, policy, forest)
+        return Clustering(landscape, cut, policy, forest, labels, peaks)
 
     def _may_smooth(self, samples: DistinctSamples) -> bool:
         """Whether samples may be smoothed; their distances have the last word."""

@@ -21,7 +21,7 @@ from diffpeaks import (
     neighbor_graph,
 )
 from diffpeaks.cuts import Cut
-from diffpeaks.results.clustering import clustered
+from diffpeaks.results.clustering import Clustering
 
 X = general_position(0, 80)
 X[70:] = X[5]
@@ -212,5 +212,8 @@ def test_a_loaded_model_is_saved_as_it_was(tmp_path):
 def test_peaks_chosen_by_hand_are_kept_as_they_were(tmp_path):
     model = DensityPeaks().fit(X)
     peaks = (int(np.argmin(model.forest_.rank)), 3)
-    by_hand = model._with(clustered(model._landscape, Cut(peaks=peaks), model._clustering.policy))
+    landscape, cut, policy = model._landscape, Cut(peaks=peaks), model._clustering.policy
+    forest = landscape.forest(cut)
+    clusters = landscape.clusters(cut, policy, forest)
+    by_hand = model._with(Clustering(landscape, cut, policy, forest, *clusters))
     assert saved(by_hand, tmp_path).cut_ == by_hand.cut_

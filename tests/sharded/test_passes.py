@@ -12,8 +12,7 @@ from stored_runs import new_store, stored
 
 from diffpeaks import neighbor_graph
 from diffpeaks.density.walk import diffuse, local_bandwidth, starting_mass, walk_on
-from diffpeaks.forest.flow import HillFlow
-from diffpeaks.forest.peaks import density_order, hill_links, linked_along, peak_forest
+from diffpeaks.forest.peaks import HillFlow, density_order, hill_links, linked_along, peak_forest
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
 from diffpeaks.recipes import LinkShares
 from diffpeaks.results.confidence import probabilities
@@ -60,7 +59,7 @@ def test_rows_come_back_as_they_were(in_files, case):
     assert_array_equal(found.reach, graph.reach)
     entries = np.arange(0, len(graph.indices), 3)
     assert_array_equal(found.distances_at(entries), graph.distances[entries])
-    assert found.dtype == graph.dtype
+    assert found.distances_at(entries).dtype == graph.distances.dtype
 
 
 @settings(max_examples=12)  # each writes many files
@@ -69,7 +68,7 @@ def test_walks_are_the_same(in_files, case):
     graph, cuts = case
     found = in_files(graph, cuts)
     masses = np.linspace(0.5, 1.5, graph.n_samples)
-    walks = [walk_on(g, "gaussian", local_bandwidth(g), masses, g.dtype) for g in (graph, found)]
+    walks = [walk_on(g, "gaussian", local_bandwidth(g), masses, None) for g in (graph, found)]
     assert_array_equal(walks[0].volume, walks[1].volume)
     whole, in_blocks = (diffuse(walk, starting_mass(walk.graph, 1.5, masses), 3, 0.1) for walk in walks)
     assert_array_equal(whole[0], in_blocks[0])
@@ -99,7 +98,7 @@ def test_hills_are_weighed_alike_by_what_flows_between_them(in_files, case):
     density = 1 / (1 + graph.reach.astype(np.float64))
     weighed = []
     for g in (graph, in_files(graph, cuts)):
-        walk = walk_on(g, "gaussian", local_bandwidth(g), dtype=g.dtype)
+        walk = walk_on(g, "gaussian", local_bandwidth(g), dtype=None)
         links = hill_links(g, LinkShares(0.5, 1.0, 2))
         hills = linked_along(links, density_order(density))
         flow = HillFlow(hills, links, density, walk)
@@ -115,7 +114,8 @@ def test_probabilities_are_the_same(in_files, case):
     graph, cuts = case
     found = in_files(graph, cuts)
     labels = np.arange(graph.n_samples) % 3 - 1
-    asked = found.store, "probabilities", _probabilities, found.stored, found.store.put("labels", labels), 2
+    store = found.rows.store
+    asked = store, "probabilities", _probabilities, found.rows.blocks, store.put("labels", labels), 2
     assert_array_equal(concatenated(on_blocks(*asked), "probability"), probabilities(graph, labels, 2))
 
 

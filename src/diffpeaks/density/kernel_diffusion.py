@@ -181,7 +181,7 @@ class KernelDiffusion(GraphDensity):
 
     def _walk_by(self, bandwidth: Bandwidth | float | str) -> Walk:
         # a limit depends on the smallest weights; after a few steps they hardly count beside a point's own
-        dtype = self._reached.dtype if np.isfinite(self.steps) else np.float64
+        dtype = None if np.isfinite(self.steps) else np.float64
         how = self._fitted_kernel, bandwidth, self._weights, dtype, self._points.n_threads
         return walk_on(self._reached, *how)
 

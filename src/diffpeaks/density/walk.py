@@ -110,12 +110,13 @@ def walk_on(
     kernel: Kernel = "gaussian",
     bandwidth: Bandwidth | float | str = 1.0,
     masses: NDArray[np.float64] | None = None,
-    dtype: DTypeLike = np.float64,
+    dtype: DTypeLike | None = np.float64,
     n_threads: int = 1,
 ) -> Walk:
     """The walk of a kernel along the rows of a graph; a point counts as often as its mass says.
 
-    A callable kernel takes distances alone, without a bandwidth. Weights are kept in `dtype`.
+    A callable kernel takes distances alone, without a bandwidth. Weights are kept in `dtype`; None is
+    that of the distances.
     """
     found = bandwidth_of(graph, 1.0 if callable(kernel) else bandwidth)
     if callable(kernel):
@@ -145,7 +146,7 @@ def row_weights(
 
 
 def _weighing(
-    kernel: str, bandwidth: Bandwidth, masses: NDArray[np.float64] | None, dtype: DTypeLike
+    kernel: str, bandwidth: Bandwidth, masses: NDArray[np.float64] | None, dtype: DTypeLike | None
 ) -> Weighing:
     origin, target = (np.atleast_1d(length).astype(np.float64, copy=False) for length in bandwidth)
     return Weighing(KERNELS[kernel], origin, target, _ONE if masses is None else masses, dtype)

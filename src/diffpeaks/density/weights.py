@@ -61,17 +61,15 @@ def check_none_absent(absent: Absent | None) -> None:
 
 
 class Weighed(NamedTuple):
-    """The samples of positive weight, their weights, and the other samples; None where there are none."""
+    """Samples of positive weight, their weights, and the samples of weight zero; None if there are none."""
 
     X: Any
-    weights: NDArray[np.float64] | None = None
+    weights: NDArray[np.float64]
     absent: Absent | None = None
 
 
 def weighed(X: Any, sample_weight: Any, density: GraphDensity, metric: Any) -> Weighed:
     """Checked samples with the weights that a user gave."""
-    if sample_weight is None:
-        return Weighed(X)
     _check_knows_weights(density)
     weights = check_sample_weight(sample_weight, _n_samples(X))
     if weights.all():

@@ -17,7 +17,7 @@ from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.cuts import RULES, Cut
 from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.forest.peaks import PeakForest
-from diffpeaks.results.clustering import Clustering, clustered
+from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.edits import Edit, densest_members, edited
 
 FORESTS_KEPT = 6
@@ -130,7 +130,9 @@ class Cuts:
         if (self._last.cut, self._last.policy) != (cut, policy):
             rules: dict[str, Any] = {name: getattr(cut, name) for name in RULES}
             check_params(self._model, **rules)
-            self._last = clustered(self.landscape, cut, policy, self.forests.of(cut))
+            forest = self.forests.of(cut)
+            clusters = self.landscape.clusters(cut, policy, forest)
+            self._last = Clustering(self.landscape, cut, policy, forest, *clusters)
         return self._last
 
     def start_preparing(self) -> None:

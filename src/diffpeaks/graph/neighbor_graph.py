@@ -16,8 +16,8 @@ from diffpeaks._base.validation import check_claims, check_n_neighbors, n_thread
 from diffpeaks._native import some_asymmetric
 from diffpeaks.graph.checks import checked_rows
 from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
-from diffpeaks.graph.passes import HostPasses
-from diffpeaks.graph.rows import row_blocks, row_prefixes
+from diffpeaks.graph.passes import HostPasses, Rows
+from diffpeaks.graph.rows import RaggedRows, row_blocks, row_prefixes
 from diffpeaks.graph.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
 FEWEST_NEIGHBORS = 4  # the point itself counted, of which a dimension can be told
@@ -175,15 +175,10 @@ class NeighborGraph:
         """The distances of some entries."""
         return self.distances[entries]
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Of the distances."""
-        return self.distances.dtype
-
-    @property
+    @cached_property
     def passes(self) -> HostPasses:
         """Loops over all rows, by the engine that holds the rows."""
-        return HostPasses(self)
+        return HostPasses(RaggedRows(self.indptr, self.indices, self.distances))
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
@@ -240,19 +235,12 @@ class NeighborGraph:
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> NeighborGraph:
         rows = row_prefixes(self.indptr, lengths, self.indices, self.distances)
-        return self.with_rows(rows[0], rows[1], rows[2], n_neighbors or int(lengths.min()), radius)
+        return self.with_rows(RaggedRows(*rows), n_neighbors or int(lengths.min()), radius)
 
-    def with_rows(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        distances: NDArray[Any],
-        n_neighbors: int = 1,
-        radius: float = 0.0,
-    ) -> NeighborGraph:
+    def with_rows(self, rows: Rows, n_neighbors: int = 1, radius: float = 0.0) -> NeighborGraph:
         """Other rows, found by the same search, that are known to be valid."""
-        origin = self.search, self.recall, self.recall_error
-        return NeighborGraph.of_valid(indptr, indices, distances, n_neighbors, radius, *origin)
+        told = self.search, self.recall, self.recall_error
+        return NeighborGraph.of_valid(*rows, n_neighbors, radius, *told)
 
     def intrinsic_dimension(self, distance_power: int = 1, n_jobs: int | None = None) -> float:
         """The estimate of Levina and Bickel (2004), averaged as by MacKay and Ghahramani (2005).

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from diffpeaks.graph.rows import RaggedRows
     from diffpeaks.neighbors.duplicates import Duplicates
+
+Told: TypeAlias = tuple[str, float, float]  # how neighbours were found, their recall, and its error
 
 # Relative difference below which two computations of one distance may disagree.
 ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
@@ -91,7 +94,7 @@ class Search(Protocol):
     - A query that is one of the points finds itself like any other point. Putting it first in its
       own row is the graph builder's work, not the search's.
     - `told` says how `nearest` finds that many neighbours of the points themselves, which share of them it
-      finds, and half the width of the 95% interval of that.
+      finds, and half the width of the 95% interval of that; None is a search that finds all of them.
     - `moved` is the same search of the same points after they were moved a little; it finds what a search
       from nothing finds, or as large a share, and may start from what this one knows.
     - Memory beyond the result is bounded by blocks, whatever the number of queries.
@@ -103,13 +106,14 @@ class Search(Protocol):
 
     def __init__(self, space: Space, n_threads: int) -> None: ...
 
+    @property
+    def told(self) -> Callable[[int], Told] | None: ...
+
     def nearest(self, queries: Any, n_neighbors: int) -> RaggedRows: ...
 
     def within(self, queries: Any, radius: float) -> RaggedRows: ...
 
     def reaching(self, queries: Any, reach: NDArray[Any]) -> RaggedRows: ...
-
-    def told(self, n_neighbors: int) -> tuple[str, float, float]: ...
 
     def moved(self, space: Space) -> Search: ...
 
@@ -117,10 +121,7 @@ class Search(Protocol):
 class ExactSearch:
     """What searches share that find every neighbour."""
 
-    name: str
-
-    def told(self, n_neighbors: int) -> tuple[str, float, float]:
-        return self.name, 1.0, 0.0
+    told: Callable[[int], Told] | None = None
 
 
 def like(points: Any, X: Any) -> Any:

@@ -230,7 +230,7 @@ class DistinctSamples:
         sort_rows(indptr, indices, distances, threads)  # other points may be as near as zero
         move_self_first(indptr, indices, distances, threads)
         # of its nearest samples a row now holds but itself for certain
-        return graph.with_rows(indptr, indices, distances)
+        return NeighborGraph.with_rows(graph, RaggedRows(indptr, indices, distances))  # on the host
 
 
 def equal_rows(X: Any, Y: Any) -> NDArray[np.bool_]:

@@ -49,7 +49,7 @@ class PointsEstimator(BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         """X, checked: an array, a graph, or a tensor on a device."""
-        on_device = device_of(X, self.device) is not None and is_tensor(X)
+        on_device = self._device_of(X) is not None and is_tensor(X)
         return self._validated_tensor(X) if on_device else self._validated(X, reset=True)
 
     def _searchable(self, X: Any) -> PointSet | GivenGraph:
@@ -60,8 +60,14 @@ class PointsEstimator(BaseEstimator):
             "auto" if self.search is None else self.search,
             self.n_jobs,
             self.metric_params,
-            device=device_of(X, self.device),
+            device=self._device_of(X),
         )
+
+    def _device_of(self, X: Any) -> str | None:
+        """The device to search on: without one that is named, arrays stay on the host."""
+        if self.device is None and isinstance(X, np.ndarray):
+            return None
+        return device_of(X, self.device)
 
     def _validated_tensor(self, X: Any) -> Any:
         """A tensor with its shape and dtype checked, for a search on a device."""
@@ -111,9 +117,8 @@ def as_floats(X: Any, device: str | None = None) -> Any:
 
 def _graph_or_array(X: Any) -> Any:
     """Tables of neighbours as a graph; anything else unchanged, if it converts to floats without loss."""
-    X = on_host(X)
-    if isinstance(X, tuple):
-        X = graph_from_tables(X)
+    if not isinstance(X, np.ndarray):
+        X = graph_from_tables(X) if isinstance(X, tuple) else on_host(X)
     if not isinstance(X, NeighborGraph):
         _check_no_vectors(X)
         check_given(X)

@@ -18,7 +18,7 @@ from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.brute import BruteSearch
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.cells.search import CellSearch
-from diffpeaks.neighbors.contract import Search, Space
+from diffpeaks.neighbors.contract import Search, Space, Told
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.memory.limited import limited_search
 from diffpeaks.neighbors.ragged_rows import with_rows
@@ -94,7 +94,6 @@ class PointSet:
             complete = float(radius)
         # balls, and the rows that go on beyond them, are exact, as is the nearest neighbour, the point itself
         approximated = int(n_neighbors or 0) if radius is None else 1
-        told = self.search.told(approximated)
         lost = move_self_first(rows.indptr, rows.indices, rows.distances, self.n_threads)
         if radius is not None and lost >= 0:
             raise ValueError(
@@ -102,12 +101,17 @@ class PointSet:
                 "use a metric with d(x, x) = 0, or n_neighbors instead of radius"
             )
         held = n_neighbors or int(np.diff(rows.indptr).min())
-        found = *rows, held, complete, *told
+        found = *rows, held, complete, *self._told(approximated)
         if self.space.measure is not None:
             return NeighborGraph.of_valid(*found)
         for values in rows:
             freeze(values)
         return NeighborGraph(*found)  # a metric of the user may give anything: it is checked
+
+    def _told(self, n_neighbors: int) -> Told:
+        """How the search finds that many neighbours of the points."""
+        search = self.search
+        return (search.name, 1.0, 0.0) if search.told is None else search.told(n_neighbors)
 
     def _balls(self, queries: Any, radius: float, n_neighbors: int) -> RaggedRows:
         """All points within the radius; rows with fewer than `n_neighbors` go on to as many."""

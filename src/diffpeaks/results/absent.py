@@ -25,7 +25,7 @@ from diffpeaks.forest.peaks import PeakForest, density_order, rank_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.results import confidence
-from diffpeaks.results.clustering import Clustering, clustered
+from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.explanation import Explanation
 from diffpeaks.results.hierarchy import Hierarchy
 from diffpeaks.results.landscape import Landscape
@@ -81,7 +81,7 @@ class Leaves:
         indices[own], distances[own] = samples, 0
         is_of_absent[own] = False
         indices[is_of_absent], distances[is_of_absent] = self.rows.indices, self.rows.distances
-        return graph.with_rows(indptr, indices, distances)
+        return NeighborGraph.with_rows(graph, RaggedRows(indptr, indices, distances))  # on the host
 
     def forest(self, forest: PeakForest) -> PeakForest:
         """A forest of the present samples as one of all."""
@@ -204,7 +204,11 @@ class WithAbsent:
         return self.of_present.sweep(np.asarray(y_true)[self.absent.present], rule)
 
     def recut(self, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
-        return self._labels(clustered(self.landscape, cut, policy))
+        landscape = self.landscape
+        cut = landscape.automatic_cut if cut is None else cut
+        forest = landscape.forest(cut)
+        clusters = landscape.clusters(cut, policy, forest)
+        return self._labels(Clustering(landscape, cut, policy, forest, *clusters))
 
     def as_fitted(self, X: Any) -> Any:
         return self.absent.as_fitted(X)

@@ -10,19 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks.cuts import Cut, select_peaks
-from diffpeaks.cuts.noise import (
-    Clusters,
-    Noise,
-    NoisePolicy,
-    links_out_of_noise,
-    noise_in,
-    resolved_noise,
-    without_halo,
-)
-from diffpeaks.forest.peaks import PeakForest, peak_labels
+from diffpeaks.cuts import Cut
+from diffpeaks.cuts.noise import Clusters, Noise, NoisePolicy
+from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.progress import stage
 from diffpeaks.results import confidence
 from diffpeaks.results.explanation import Explanation, explanation
 from diffpeaks.results.hierarchy import Hierarchy
@@ -73,9 +64,8 @@ class Clustering:
     @cached_property
     def before_noise(self) -> tuple[Clusters, Noise]:
         """The clusters before noise is told apart, and which of their samples are noise."""
-        peaks = select_peaks(self.forest, self.density, self.cut)
-        before = Clusters(peak_labels(self.forest, peaks), peaks)
-        return before, _noise(self.landscape, before.labels, self.cut, self.policy)
+        before = self.landscape.clusters_with_noise(self.cut, self.forest)
+        return before, self.landscape.noise(before.labels, self.cut, self.policy)
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
@@ -106,7 +96,7 @@ class Clustering:
     def explain(self, sample: int) -> Explanation:
         before, noise = self.before_noise
         is_assigned = noise.samples[sample] and self.policy.noise == "assign"
-        links = _links_out_of(self.landscape, noise.samples) if is_assigned else None
+        links = self.landscape.links_out_of(noise.samples) if is_assigned else None
         clusters = Clusters(self.labels, self.peaks)
         density = self.landscape.density
         return explanation(sample, clusters, density, self.forest, before, noise, self._are_linked, links)
@@ -144,7 +134,10 @@ class Clustering:
         raise ValueError(f"rule={rule!r} is unknown; use 'max_link', 'n_clusters' or 'min_prominence'")
 
     def recut(self, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
-        return labels_of(self.landscape, cut, policy)
+        """The labels of another cut, or of the automatic one."""
+        landscape = self.landscape
+        cut = landscape.automatic_cut if cut is None else cut
+        return landscape.clusters(cut, policy, landscape.forest_for_labels(cut)).labels
 
     def as_fitted(self, X: Any) -> Any:
         """New samples in the form of those of the fit."""
@@ -152,50 +145,3 @@ class Clustering:
 
     def predicted(self, X: Any) -> NDArray[np.int64]:
         return predicted(self, X)
-
-
-def clustered(
-    landscape: Landscape, cut: Cut | None, policy: NoisePolicy, forest: PeakForest | None = None
-) -> Clustering:
-    """The clusters of a cut, or of the automatic one; a forest that is known already may be given."""
-    cut = landscape.automatic_cut if cut is None else cut
-    forest = landscape.forest(cut) if forest is None else forest
-    found = _clusters(landscape, cut, policy, forest)
-    return Clustering(landscape, cut, policy, forest, found.labels, found.peaks)
-
-
-def labels_of(landscape: Landscape, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
-    """The labels alone, for which fewer saddles are needed."""
-    cut = landscape.automatic_cut if cut is None else cut
-    return _clusters(landscape, cut, policy, landscape.forest_for_labels(cut)).labels
-
-
-def _clusters(landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest) -> Clusters:
-    with stage("labels"):
-        clusters = _all_clusters(landscape, cut, forest)
-        if policy == NoisePolicy():  # no sample is noise
-            return clusters
-        is_noise = _noise(landscape, clusters.labels, cut, policy).samples
-        is_assigned = policy.noise == "assign" and is_noise.any()
-        links = _links_out_of(landscape, is_noise) if is_assigned else None
-        return resolved_noise(clusters, is_noise, policy.noise, forest.rank, links)
-
-
-def _all_clusters(landscape: Landscape, cut: Cut, forest: PeakForest) -> Clusters:
-    """The clusters before samples are noise."""
-    if cut == landscape.automatic_cut and forest is landscape.automatic_forest:
-        return landscape.automatic_clusters
-    peaks = select_peaks(forest, landscape.density, cut)
-    return Clusters(peak_labels(forest, peaks), peaks)
-
-
-def _noise(landscape: Landscape, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-    cores = labels
-    if policy.halo:
-        cores = without_halo(labels, landscape.links, landscape.density, cut.longest_link)
-    return noise_in(labels, cores, policy.min_cluster_size)
-
-
-def _links_out_of(landscape: Landscape, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
-    n_neighbors = landscape.graph.n_neighbors or 1
-    return links_out_of_noise(is_noise, landscape.denser_samples, landscape.smoothed_points, n_neighbors)

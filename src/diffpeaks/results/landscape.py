@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut, select_peaks
-from diffpeaks.cuts.noise import Clusters
+from diffpeaks.cuts.noise import (
+    Clusters,
+    Noise,
+    NoisePolicy,
+    links_out_of_noise,
+    noise_in,
+    resolved_noise,
+    without_halo,
+)
 from diffpeaks.density import GraphDensity, KernelDiffusion
 from diffpeaks.density.samples import Isolation, Smoothing, common_length, smoothed_samples
 from diffpeaks.density.walk import Walk
-from diffpeaks.forest.flow import HillFlow
 from diffpeaks.forest.isolated import with_isolated_joined
 from diffpeaks.forest.peaks import (
+    HillFlow,
     PeakForest,
     complete_forest,
     density_order,
@@ -118,8 +126,11 @@ class Landscape:
     @cached_property
     def automatic_clusters(self) -> Clusters:
         """Of the automatic cut."""
-        peaks = select_peaks(self.automatic_forest, self.density, self.automatic_cut)
-        return Clusters(peak_labels(self.automatic_forest, peaks), peaks)
+        return self._cut(self.automatic_forest, self.automatic_cut)
+
+    def _cut(self, forest: PeakForest, cut: Cut) -> Clusters:
+        peaks = select_peaks(forest, self.density, cut)
+        return Clusters(peak_labels(forest, peaks), peaks)
 
     @cached_property
     def largest_share(self) -> float:
@@ -127,6 +138,35 @@ class Landscape:
         labels = self.distinct.of_first(self.automatic_clusters.labels)
         sizes = np.bincount(labels, self.distinct.totals)
         return float(sizes.max() / sizes.sum())
+
+    def clusters(self, cut: Cut, policy: NoisePolicy, forest: PeakForest) -> Clusters:
+        """The clusters that a cut takes from its forest, and what becomes of noise."""
+        with stage("labels"):
+            clusters = self.clusters_with_noise(cut, forest)
+            if policy == NoisePolicy():  # no sample is noise
+                return clusters
+            is_noise = self.noise(clusters.labels, cut, policy).samples
+            is_assigned = policy.noise == "assign" and is_noise.any()
+            links = self.links_out_of(is_noise) if is_assigned else None
+            return resolved_noise(clusters, is_noise, policy.noise, forest.rank, links)
+
+    def clusters_with_noise(self, cut: Cut, forest: PeakForest) -> Clusters:
+        """The clusters before noise is told apart."""
+        if cut == self.automatic_cut and forest is self.automatic_forest:
+            return self.automatic_clusters
+        return self._cut(forest, cut)
+
+    def noise(self, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
+        """Which samples of these clusters are noise."""
+        cores = labels
+        if policy.halo:
+            cores = without_halo(labels, self.links, self.density, cut.longest_link)
+        return noise_in(labels, cores, policy.min_cluster_size)
+
+    def links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """From noise to its nearest denser samples (`links_out_of_noise`)."""
+        n_neighbors = self.graph.n_neighbors or 1
+        return links_out_of_noise(is_noise, self.denser_samples, self.smoothed_points, n_neighbors)
 
     def forest(self, cut: Cut) -> PeakForest:
         """The forest from which a cut takes its peaks, with saddles weighed as the cut says."""
@@ -161,7 +201,8 @@ class Landscape:
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
         with stage("hills"):
-            flow, forest = self._flow, self._linked.within(cut.max_link)
+            flow, forest = self._flow, self._linked
+            forest = forest if cut.max_link == np.inf else forest.within(cut.max_link)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 

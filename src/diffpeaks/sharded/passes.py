@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,22 +17,41 @@ from diffpeaks._native import short_links
 from diffpeaks.graph.passes import HostPasses, RowsOfHills, Step, Weighing
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.sharded.blocks import Block, OpenBlock, block_arrays, on_blocks
-from diffpeaks.sharded.store import Vector, concatenated, in_turn, read
-
-if TYPE_CHECKING:
-    from diffpeaks.sharded.graph import StoredGraph
+from diffpeaks.sharded.store import Store, Vector, concatenated, in_turn, mapped, read
 
 
+class StoredRows(NamedTuple):
+    """Rows of neighbours in files, and where each row starts among the entries of all."""
+
+    store: Store
+    blocks: list[Block]
+    indptr: NDArray[np.int64]
+
+    @classmethod
+    def of_blocks(cls, store: Store, blocks: list[Block]) -> Self:
+        return cls(store, blocks, offsets(concatenated([block.path for block in blocks], "length")))
+
+    def distances_at(self, entries: NDArray[np.int64]) -> NDArray[Any]:
+        """The distances of some entries, which ascend."""
+        vector = self.store.put("entries", entries)
+        starts = self.indptr[[block.bounds.first for block in self.blocks]]
+        ends = [*np.searchsorted(entries, starts[1:]).tolist(), len(entries)]
+        asked = zip(self.blocks, starts.tolist(), [0, *ends[:-1]], ends, strict=True)
+        found = self.store.map("distances", _distances, [(vector, *of_block) for of_block in asked])
+        return concatenated(found, "distance")
+
+
+@dataclass(frozen=True, eq=False)
 class StoredPasses(HostPasses):
     """By tasks. Values of points travel as vectors in files; those of entries stay where their blocks are."""
 
-    graph: StoredGraph
+    rows: StoredRows  # type: ignore[assignment]
 
     def _on_blocks(self, name: str, function: Any, *given: Any) -> list[Path]:
-        return on_blocks(self.graph.store, name, function, self.graph.stored, *given)
+        return on_blocks(self.rows.store, name, function, self.rows.blocks, *given)
 
     def _put(self, name: str, values: NDArray[Any]) -> Vector:
-        return self.graph.store.put(name, values)
+        return self.rows.store.put(name, values)
 
     def spreads(self, fewest: int, least: float, n_threads: int) -> NDArray[np.float64]:
         return concatenated(self._on_blocks("dimension", _spreads, fewest, least), "spread")
@@ -41,17 +61,18 @@ class StoredPasses(HostPasses):
             self._put(name, values)
             for name, values in zip(("by_row", "by_entry", "masses"), how[1:4], strict=True)
         ]
-        paths = self._on_blocks("weights", _weighed, how.kernel, *lengths, np.dtype(how.dtype).str)
+        dtype = None if how.dtype is None else np.dtype(how.dtype).str
+        paths = self._on_blocks("weights", _weighed, how.kernel, *lengths, dtype)
         return paths, concatenated(paths, "volume")
 
     def step(self, weights: list[Path], n_threads: int) -> Step:
         by_part: dict[int, list[tuple[Block, Path]]] = {}
-        for block, path in zip(self.graph.stored, weights, strict=True):
+        for block, path in zip(self.rows.blocks, weights, strict=True):
             by_part.setdefault(block.bounds.part, []).append((block, path))
 
         def arriving(sent_by_weight: NDArray[np.float64], part: tuple[float, float]) -> NDArray[np.float64]:
             sent = self._put("sent", sent_by_weight)
-            sums = self.graph.store.map("step", _sent, [(blocks, sent) for blocks in by_part.values()])
+            sums = self.rows.store.map("step", _sent, [(blocks, sent) for blocks in by_part.values()])
             total = np.zeros(len(sent_by_weight))
             for points, sum_of_part in in_turn(sums, "point", "sum"):
                 total[points] += sum_of_part
@@ -61,14 +82,15 @@ class StoredPasses(HostPasses):
 
     def short_links(
         self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
-    ) -> StoredGraph:
-        reach = self.graph.distances_at(self.graph.indptr[:-1] + within - 1)
+    ) -> StoredRows:
+        reach = self.rows.distances_at(self.rows.indptr[:-1] + within - 1)
         vectors = [
             self._put(*named) for named in (("nearest", nearest), ("within", within), ("reach", reach))
         ]
         paths = self._on_blocks("links", _short_links, *vectors)
-        bounds = (block.bounds for block in self.graph.stored)
-        return self.graph.with_blocks([Block(*of_block) for of_block in zip(bounds, paths, strict=True)])
+        bounds = (block.bounds for block in self.rows.blocks)
+        blocks = [Block(*of_block) for of_block in zip(bounds, paths, strict=True)]
+        return StoredRows.of_blocks(self.rows.store, blocks)
 
     def first_denser(
         self, rank: NDArray[np.int32], n_threads: int
@@ -86,8 +108,8 @@ class StoredPasses(HostPasses):
     ) -> RowsOfHills:
         """One row for each hill, that of its first point, with an entry for each hill that it sends to."""
         vectors = self._put("hills", hill), self._put("sent", sent_by_weight)
-        asked = zip(self.graph.stored, weights, strict=True)
-        found = self.graph.store.map("flow", _flows, [(*of_block, *vectors, max_link) for of_block in asked])
+        asked = zip(self.rows.blocks, weights, strict=True)
+        found = self.rows.store.map("flow", _flows, [(*of_block, *vectors, max_link) for of_block in asked])
         first = np.unique(hill, return_index=True)[1].astype(np.int32)
         by_hill = _summed(
             sp.coo_array((flow, (origin, target)), (len(first), len(first))).tocsr()
@@ -125,15 +147,21 @@ def _summed(parts: Iterator[sp.csr_array]) -> sp.csr_array:
     return held[0]
 
 
+def _distances(asked: tuple[Vector, Block, int, int, int]) -> Arrays:
+    """The distances of some entries of a block, whose rows start at that entry of all."""
+    entries, block, start, begin, end = asked
+    return {"distance": mapped(block.path)["distance"][entries.mapped()[begin:end] - start]}
+
+
 def _spreads(block: OpenBlock, fewest: int, least: float) -> Arrays:
-    return {"spread": HostPasses(block.graph).spreads(fewest, least, 1)[: block.n_own]}
+    return {"spread": block.graph.passes.spreads(fewest, least, 1)[: block.n_own]}
 
 
 def _weighed(
-    block: OpenBlock, kernel: int, by_row: Vector, by_entry: Vector, masses: Vector, dtype: str
+    block: OpenBlock, kernel: int, by_row: Vector, by_entry: Vector, masses: Vector, dtype: str | None
 ) -> Arrays:
     lengths = block.of_own(by_row), block.of_all(by_entry), block.of_all(masses)
-    weights, volume = HostPasses(block.graph).weighed(Weighing(kernel, *lengths, dtype), 1)
+    weights, volume = block.graph.passes.weighed(Weighing(kernel, *lengths, dtype), 1)
     return {"weight": weights, "volume": volume[: block.n_own]}
 
 
@@ -159,7 +187,7 @@ def _short_links(block: OpenBlock, nearest: Vector, within: Vector, reach: Vecto
 
 
 def _first_denser(block: OpenBlock, rank: Vector) -> Arrays:
-    linked, first, distance = HostPasses(block.graph).first_denser(block.of_all(rank), 1)
+    linked, first, distance = block.graph.passes.first_denser(block.of_all(rank), 1)
     own = slice(block.n_own)
     parent = np.where(linked[own], block.points[first[own]], np.int32(NO_POINT))
     return {"parent": parent, "delta": distance[own]}

@@ -23,6 +23,7 @@ from diffpeaks.sharded.calibrating import calibrated
 from diffpeaks.sharded.cells import PointsInCells
 from diffpeaks.sharded.gathering import Gathered
 from diffpeaks.sharded.graph import StoredGraph
+from diffpeaks.sharded.passes import StoredRows
 from diffpeaks.sharded.search import StoredJoin
 from diffpeaks.sharded.space import StoredSpace
 from diffpeaks.sharded.store import Store
@@ -66,7 +67,7 @@ class StoredPoints(PointSet):
         paths = store.map_together("search", _searched, asked, together)
         complete = np.inf if n_neighbors == self.n_samples else 0.0
         blocks = [Block(*of_block) for of_block in zip(bounds, paths, strict=True)]
-        return StoredGraph.of_blocks(store, blocks, n_neighbors, complete, told)
+        return StoredGraph.of_rows(StoredRows.of_blocks(store, blocks), n_neighbors, complete, told)
 
     def _sample(self, random: np.random.RandomState) -> NDArray[Any]:
         """Those that would be drawn of the same points in memory."""

@@ -41,7 +41,9 @@ def written_results(
     """A file for each shard: the id, label, density, delta and probability of each row."""
     graph: Any = clustering.landscape.estimator.graph_  # a StoredGraph
     labels = store.put("labels", clustering.labels)
-    shares = on_blocks(store, "probabilities", _probabilities, graph.stored, labels, clustering.n_clusters)
+    shares = on_blocks(
+        store, "probabilities", _probabilities, graph.rows.blocks, labels, clustering.n_clusters
+    )
     values = OfPoints(
         labels,
         store.put("density", clustering.density),

@@ -83,15 +83,15 @@ class StoredSpace(EuclideanSpace):
         """All points moved towards those in their rows, in cells with new centroids."""
         vectors = self.store.put("reach", reach), None if masses is None else self.store.put("masses", masses)
         folder = self.store.stage("moved points")
-        files = [folder / f"{i:06d}.rows" for i in range(len(rows.stored))]
+        files = [folder / f"{i:06d}.rows" for i in range(len(rows.rows.blocks))]
         asked = [
             Move(self.in_cells, block, *vectors, pull, file)
-            for block, file in zip(rows.stored, files, strict=True)
+            for block, file in zip(rows.rows.blocks, files, strict=True)
         ]
         found = self.store.map("smoothing", _moved, asked)
-        old, starts = self.points, (*(block.bounds.first for block in rows.stored), len(self.points))
+        old, starts = self.points, (*(block.bounds.first for block in rows.rows.blocks), len(self.points))
         table = Table(tuple(map(str, files)), starts, old.n_features, old.dtype)
-        return _in_new_cells(self.in_cells._replace(table=table), found, rows.stored, self.store)
+        return _in_new_cells(self.in_cells._replace(table=table), found, rows.rows.blocks, self.store)
 
 
 class Move(NamedTuple):

@@ -15,7 +15,7 @@ from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import Rule
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.cells.truth import SAMPLE
-from diffpeaks.neighbors.contract import Space
+from diffpeaks.neighbors.contract import Space, Told
 from diffpeaks.progress import loop_stage, stage
 
 _COMPARED = 4000  # points and centroids that a point is compared with, about
@@ -132,7 +132,7 @@ class ApproximateCellSearch(CellSearch):
                 calibrated = CalibratedJoin(RuledJoin(join, n_nearest), placed, self.target, earlier)
         return calibrated
 
-    def told(self, n_neighbors: int) -> tuple[str, float, float]:
+    def told(self, n_neighbors: int) -> Told:
         calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
         if calibrated is None:
             return CellSearch.name, 1.0, 0.0

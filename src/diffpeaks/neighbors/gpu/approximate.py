@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from diffpeaks.neighbors.cells.approximate import ApproximateCellSearch
 from diffpeaks.neighbors.cells.truth import MARGIN, RELAXED, Truth, drawn_points
+from diffpeaks.neighbors.contract import Told
 from diffpeaks.neighbors.gpu.cells import MOST_MEMBERS
 from diffpeaks.neighbors.gpu.devices import FEW_FEATURES, memory_told, on_device, runs_kernels
 from diffpeaks.neighbors.gpu.ladder import Found
@@ -54,10 +55,10 @@ class ApproximateGpuSearch(GpuSearch):
         with stage("neighbours", self._duplicates.n_distinct) as done:
             return calibrated.visits.all_found(n_nearest, calibrated.rule, done)
 
-    def told(self, n_neighbors: int) -> tuple[str, float, float]:
+    def told(self, n_neighbors: int) -> Told:
         calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
         if calibrated is None:
-            return super().told(n_neighbors)
+            return self.name, 1.0, 0.0
         n_cells = len(calibrated.visits.cells.counts)
         name = f"approximate: {calibrated.rule.n_cells} of {n_cells} cells, {self.name}"
         return name, calibrated.recall, calibrated.recall_error

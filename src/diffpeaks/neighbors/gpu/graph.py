@@ -42,26 +42,20 @@ class DeviceGraph(NeighborGraph):
     def distances(self) -> NDArray[Any]:
         return _frozen(self.rows.distances)
 
-    @property
-    def dtype(self) -> Any:
-        return np.dtype(str(self.rows.distances.dtype).removeprefix("torch."))
-
     def distances_at(self, entries: NDArray[np.int64]) -> NDArray[Any]:
         found: NDArray[Any] = self.rows.distances[on_device(entries, self.rows.indices.device)].cpu().numpy()
         return found
 
-    @property
+    @cached_property
     def passes(self) -> DevicePasses:
-        return DevicePasses(self)
+        return DevicePasses(self.rows)
 
     def _prefix(self, lengths: NDArray[np.int64], n_neighbors: int | None, radius: float) -> DeviceGraph:
-        rows = self.passes.short_links(lengths, lengths, n_threads=1).rows
-        told = self.search, self.recall, self.recall_error
-        return DeviceGraph.of_rows(rows, n_neighbors or int(lengths.min()), radius, told)
+        rows = self.passes.short_links(lengths, lengths, n_threads=1)
+        return self.with_rows(rows, n_neighbors or int(lengths.min()), radius)
 
-    def with_device_rows(self, rows: DeviceRows) -> DeviceGraph:
-        """Other rows, found by the same search, that are known to be valid."""
-        return DeviceGraph.of_rows(rows, 1, 0.0, (self.search, self.recall, self.recall_error))
+    def with_rows(self, rows: DeviceRows, n_neighbors: int = 1, radius: float = 0.0) -> DeviceGraph:
+        return DeviceGraph.of_rows(rows, n_neighbors, radius, (self.search, self.recall, self.recall_error))
 
 
 def device_rows(rows: Any, device: torch.device) -> DeviceRows:

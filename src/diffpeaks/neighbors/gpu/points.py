@@ -44,7 +44,7 @@ class DevicePointSet(PointSet):
         indptr = torch.arange(self.n_samples + 1, device=indices.device) * n_neighbors
         complete = np.inf if n_neighbors == self.n_samples else 0.0
         rows = DeviceRows(indptr, indices.flatten(), distances.flatten())
-        return DeviceGraph.of_rows(rows, n_neighbors, complete, self.search.told(n_neighbors))
+        return DeviceGraph.of_rows(rows, n_neighbors, complete, self._told(n_neighbors))
 
 
 def device_search(
