@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
+from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
 from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
 from diffpeaks.density.samples import isolation_of, settings_of
 from diffpeaks.density.weights import Absent, weighed
 from diffpeaks.forest.peaks import PeakForest, hill_links
 from diffpeaks.neighbors import DistinctSamples
+from diffpeaks.neighbors.inputs import transactional_fit
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe
 from diffpeaks.results.absent import Leaves, predicted_beside
@@ -123,15 +124,14 @@ class DensityDBSCAN(DensityClusterer):
             As in `DensityPeaks`. With `NaiveDensity` the density of a sample is what the samples of its ball
             weigh, as in scikit-learn's DBSCAN. A sample of weight 0 is not there, and its label is predicted.
         """
-        recipe = self._used_recipe
-        density = self._new_density(KernelDiffusion(steps=recipe.steps))
+        recipe, density = self._recipe_and_density(KernelDiffusion)
         X, weights, self._absent = self._checked(X), None, None
         if sample_weight is not None:
             X, weights, self._absent = weighed(X, sample_weight, density, self.metric)
 
         # neighbours, and whether samples far from all others are strangers
         samples = DistinctSamples(self._searchable(X), weights)
-        needs = self._needs(density, samples)
+        needs = self._needs(density, samples, recipe)
         graph = samples.graph(*needs)
         points = samples.points
         self.isolation_ = isolation_of(points, graph, recipe)
@@ -139,7 +139,8 @@ class DensityDBSCAN(DensityClusterer):
         # the density
         with loop_stage("density", points.n_samples):
             settings = settings_of(points, graph, recipe)
-            self._set_default_params(density, needs)
+            if self.density is None:
+                density.set_params(n_neighbors=needs.n_neighbors or "auto")
             density.fit_graph(points, graph, needs, weights)
 
         # cores, and the links that join them; without a recipe those of a density that is given are the graph

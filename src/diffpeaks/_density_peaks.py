@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
+from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
 from diffpeaks._base.validation import check_flat
 from diffpeaks.cuts import RULES, Cut, check_one_of
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
@@ -22,6 +22,7 @@ from diffpeaks.density.samples import distinct_samples, isolation_of, settings_o
 from diffpeaks.density.weights import weighed
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
+from diffpeaks.neighbors.inputs import transactional_fit
 from diffpeaks.progress import Callback, loop_stage
 from diffpeaks.recipes import Recipe, Settings
 from diffpeaks.results.absent import WithAbsent
@@ -183,30 +184,33 @@ class DensityPeaks(FittedMethods, DensityClusterer):
             what the fit says of it is what it predicts. A neighbour counts once among `n_neighbors`,
             whatever it weighs.
         """
-        density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
+        recipe, density = self._recipe_and_density(KernelDiffusion)
         X, weights, absent = self._checked(X), None, None
         if sample_weight is not None:
             X, weights, absent = weighed(X, sample_weight, density, self.metric)
-        clustering = self._clustered(self._searchable(X), weights, density)
+        clustering = self._clustered(self._searchable(X), weights, density, recipe)
         return self._set(clustering if absent is None else WithAbsent(clustering, absent))
 
     def clustering_of(self, points: PointSet, weights: NDArray[np.float64] | None) -> Clustering:
         """The clustering of points that are known already, with the weight of each."""
         self._validate_params()
-        density = self._new_density(KernelDiffusion(steps=self._used_recipe.steps))
-        return self._clustered(points, weights, density)
+        recipe, density = self._recipe_and_density(KernelDiffusion)
+        return self._clustered(points, weights, density, recipe)
 
     def _clustered(
-        self, points: PointSet | GivenGraph, weights: NDArray[np.float64] | None, density: GraphDensity
+        self,
+        points: PointSet | GivenGraph,
+        weights: NDArray[np.float64] | None,
+        density: GraphDensity,
+        recipe: Recipe,
     ) -> Clustering:
         """The method, from points to clusters, wherever the points lie: in memory, on a device, in files."""
-        recipe, seed = self._used_recipe, _fixed_seed(self.random_state)
+        seed = _fixed_seed(self.random_state)
 
         # distinct samples and their neighbour graph; smoothing wants a number of neighbours in any case
-        samples = distinct_samples(points, density, weights, recipe)
-        may_smooth = self._may_smooth(samples)
-        needs = self._default_needs(samples) if may_smooth else self._needs(density, samples)
-        graph = samples.graph(*needs)
+        samples = distinct_samples(points, weights, recipe.merge_duplicates and density.merges_duplicates)
+        may_smooth = self._may_smooth(samples, recipe)
+        graph = samples.graph(*self._needs(None if may_smooth else density, samples, recipe))
 
         # isolated samples: strangers, or outliers of clusters
         isolation = isolation_of(samples.points, graph, recipe, seed)
@@ -218,14 +222,14 @@ class DensityPeaks(FittedMethods, DensityClusterer):
                 samples, smoothing = smoothed(samples, graph, recipe, seed)
 
         # density, on the graph of the samples where they are now
-        needs = self._needs(density, samples)
+        needs = self._needs(density, samples, recipe)
         settings = self._fit_density(density, samples, samples.graph(*needs), needs, recipe)
 
         # its hills, along links to denser neighbours; if nearly all samples are one cluster, a closer look
         found = points, samples, density, isolation, smoothing
         landscape = Landscape(*found, settings, recipe, seed, self.n_jobs)
-        if self._chooses_neighbors(needs):
-            landscape = self._closer(landscape)
+        if self.density is None and self.n_neighbors == "auto" and needs.n_neighbors is not None:
+            landscape = self._closer(landscape, needs.n_neighbors)
 
         # the cut: the one given, or chosen from the data
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
@@ -235,7 +239,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         labels, peaks = landscape.clusters(cut, policy, forest)
         return Clustering(landscape, cut, policy, forest, labels, peaks)
 
-    def _may_smooth(self, samples: DistinctSamples) -> bool:
+    def _may_smooth(self, samples: DistinctSamples, recipe: Recipe) -> bool:
         """Whether samples may be smoothed; their distances have the last word."""
         can_move = samples.points.can_move
         if self.smooth is True and not can_move:
@@ -243,7 +247,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
                 "smooth=True needs dense points and metric='euclidean' or 'cosine', where means are points; "
                 f"with metric={self.metric!r} on this X use smooth='auto', which leaves samples as they are"
             )
-        automatic = self._used_recipe.smooth and self.max_link is None
+        automatic = recipe.smooth and self.max_link is None
         return can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
     def _fit_density(
@@ -255,25 +259,26 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         recipe: Recipe,
     ) -> Settings:
         """Fit the density, and return the settings of the recipe for the dimension of the graph."""
-        with loop_stage("density", samples.n_samples):
+        with loop_stage("density", samples.points.n_samples):
             settings = settings_of(samples.points, graph, recipe)
-            self._set_default_params(density, needs, settings.start_power)
+            if self.density is None:
+                n_neighbors = needs.n_neighbors or "auto"
+                density.set_params(n_neighbors=n_neighbors, start_power=settings.start_power)
             density.fit_graph(samples.points, graph, needs, samples.totals)
         return settings
 
-    def _closer(self, landscape: Landscape) -> Landscape:
+    def _closer(self, landscape: Landscape, n_neighbors: int) -> Landscape:
         """The landscape of fewer neighbours, if with all of them nearly all samples are one cluster.
 
         It must have no large cluster: what chance splits off is small, and leaves a large rest.
         """
         recipe, samples, share = landscape.recipe, landscape.distinct, landscape.largest_share
-        n_neighbors = landscape.estimator.n_neighbors_
-        needs = Needs(max(2, round(recipe.closer_share * n_neighbors)))
-        if share <= recipe.dominant or needs.n_neighbors >= n_neighbors:
+        fewer = max(2, round(recipe.closer_share * n_neighbors))
+        if share <= recipe.dominant or fewer >= n_neighbors:
             return landscape
-        graph = landscape.estimator.graph_.nearest(needs.n_neighbors)
-        density = self._new_density(KernelDiffusion(steps=recipe.steps))
-        settings = self._fit_density(density, samples, graph, needs, recipe.closer())
+        graph = landscape.estimator.graph_.nearest(fewer)
+        _, density = self._recipe_and_density(KernelDiffusion)
+        settings = self._fit_density(density, samples, graph, Needs(fewer), recipe.closer())
         tried = Tried(n_neighbors, share)
         closer = replace(landscape, estimator=density, settings=settings, tried=tried)
         return closer if closer.largest_share <= 1 - recipe.dominant else landscape

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 
-from diffpeaks import DensityPeaks, KernelDiffusion, neighbor_graph
+from diffpeaks import DensityPeaks, neighbor_graph
 from diffpeaks.density.samples import distinct_samples
 from diffpeaks.forest.peaks import hill_links
 from diffpeaks.neighbors import searchable
@@ -92,7 +92,7 @@ def test_more_neighbours_than_distinct_samples_are_all_of_them():
 
 def test_a_matrix_of_distances_does_not_say_which_samples_coincide():
     points = searchable(reference.euclidean_distances(np.zeros((5, 2))), metric="precomputed")
-    assert distinct_samples(points, KernelDiffusion(), None, DEFAULT).number is None
+    assert distinct_samples(points, None, merge=True).number is None
 
 
 @pytest.mark.parametrize(

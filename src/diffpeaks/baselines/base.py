@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 
-from diffpeaks._base.sklearn_parts import transactional_fit
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointsEstimator, PointSet
+from diffpeaks.neighbors.inputs import transactional_fit
 
 
 class GraphClusterer(ClusterMixin, PointsEstimator):

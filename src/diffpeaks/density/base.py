@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffpeaks._base.sklearn_parts import Interval, transactional_fit
+from diffpeaks._base.sklearn_parts import Interval
 from diffpeaks._base.validation import check_n_neighbors, check_radius
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import (
@@ -21,6 +22,7 @@ from diffpeaks.neighbors import (
     PointSet,
     check_features,
 )
+from diffpeaks.neighbors.inputs import transactional_fit
 from diffpeaks.progress import loop_stage
 from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
 
@@ -140,50 +142,38 @@ class DensityClusterer(ClusterMixin, PointsEstimator):
     n_neighbors: int | str
     recipe: Recipe | None
 
-    @property
-    def _used_recipe(self) -> Recipe:
-        return self.recipe or (DEFAULT if self.density is None else PLAIN)
+    def _recipe_and_density(self, default: Callable[..., GraphDensity]) -> tuple[Recipe, GraphDensity]:
+        """The recipe and the density that were given, or the default ones.
 
-    def _new_density(self, default: GraphDensity) -> GraphDensity:
-        """The density that was given, or the default: not fitted, with the metric and the search of this.
-
-        `n_neighbors` are for the default, for values and for functions. An estimator or a name has its own.
+        The density is not fitted, and has the metric and the search of this. `n_neighbors` are for the
+        default, for values and for functions. An estimator or a name has its own.
         """
+        recipe = self.recipe or (DEFAULT if self.density is None else PLAIN)
         if self.density is None:
-            return _with_settings_of(self, default)
+            return recipe, _with_settings_of(self, default(steps=recipe.steps))
         from diffpeaks.density.named import named_density  # it is made of estimators, and these of this file
 
         found = named_density(self.density, self)
         if not isinstance(self.density, (GraphDensity, str)):
-            return found
+            return recipe, found
         if self.n_neighbors != "auto":
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} has no effect, because the density {self.density!r} brings "
                 "its own neighbours; set them there"
             )
-        return _with_settings_of(self, found)
+        return recipe, _with_settings_of(self, found)
 
-    def _default_needs(self, samples: DistinctSamples) -> Needs:
-        """The neighbours of the default density; None stands for the whole rows of a given graph."""
+    def _needs(self, density: GraphDensity | None, samples: DistinctSamples, recipe: Recipe) -> Needs:
+        """The neighbours that a density of the samples asks for; None is the default density.
+
+        The default density takes the whole rows of a given graph.
+        """
         points = samples.points
+        if density is not None and self.density is not None:
+            return density.needs(points)
         if not isinstance(self.n_neighbors, str):
             return Needs(samples.n_neighbors(self.n_neighbors))
-        if isinstance(points, GivenGraph):
-            return Needs()
-        return Needs(self._used_recipe.n_neighbors(points.n_samples))
-
-    def _chooses_neighbors(self, needs: Needs) -> bool:
-        """Whether their number was left to the recipe."""
-        return self.density is None and self.n_neighbors == "auto" and needs.n_neighbors is not None
-
-    def _needs(self, density: GraphDensity, samples: DistinctSamples) -> Needs:
-        """The neighbours that the density of the samples asks for."""
-        return self._default_needs(samples) if self.density is None else density.needs(samples.points)
-
-    def _set_default_params(self, density: GraphDensity, needs: Needs, start_power: float = 0.0) -> None:
-        """Give the default density the parameters that depend on the samples."""
-        if self.density is None:
-            density.set_params(n_neighbors=needs.n_neighbors or "auto", start_power=start_power)
+        return Needs() if isinstance(points, GivenGraph) else Needs(recipe.n_neighbors(points.n_samples))
 
 
 def _with_settings_of(clusterer: DensityClusterer, density: GraphDensity) -> GraphDensity:

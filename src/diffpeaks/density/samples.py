@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.tensors import on_host
-from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
@@ -38,17 +37,14 @@ _ONE_LENGTH = 1e-3  # of the distance of random pairs: lengths that differ by le
 
 
 def distinct_samples(
-    points: PointSet | GivenGraph,
-    density: GraphDensity,
-    weights: NDArray[np.float64] | None,
-    recipe: Recipe,
+    points: PointSet | GivenGraph, weights: NDArray[np.float64] | None, merge: bool
 ) -> DistinctSamples:
-    """Duplicates as one sample of their weight, where the recipe says so and the density allows it.
+    """Samples as they were given, or with duplicates that `merge` into one sample of their weight.
 
     A graph that was given does not tell which samples are duplicates.
     """
     as_given = DistinctSamples(points, weights)
-    if isinstance(points, GivenGraph) or not (recipe.merge_duplicates and density.merges_duplicates):
+    if isinstance(points, GivenGraph) or not merge:
         return as_given
     with stage("duplicates"):
         duplicates = points.space.duplicates(points.n_threads)

@@ -1,7 +1,9 @@
-"""From X, metric and search, as users give them, to points that can be searched."""
+"""Estimators of points, and from X, metric and search, as users give them, to points that can be searched."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from diffpeaks._base.sklearn_parts import with_params_checked
 from diffpeaks._base.tensors import check_tensor, device_of, is_tensor, on_host
 from diffpeaks._base.validation import check_memory_limit, check_unmasked, n_threads, some_of
 from diffpeaks.graph import NeighborGraph
@@ -23,7 +26,7 @@ from diffpeaks.neighbors.metric_params import checked_metric
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
 from diffpeaks.neighbors.spaces import MetricSpace, NanEuclideanSpace
-from diffpeaks.progress import stage
+from diffpeaks.progress import reported, stage
 
 # NaN and infinity are refused by name, where the metric has no meaning for them
 _AS_FLOATS = {
@@ -94,6 +97,25 @@ class PointsEstimator(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = tags.input_tags.positive_only = is_precomputed(self.metric)
         return tags
+
+
+def transactional_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Check parameters before the fit, and leave the estimator as it was if the fit fails."""
+    checked = with_params_checked(fit)
+
+    @wraps(fit)
+    def checked_whole_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        told = reported(getattr(self, "verbose", False), getattr(self, "callback", None))
+        try:
+            with told:
+                return checked(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return checked_whole_fit
 
 
 def check_table(X: Any) -> Any:

@@ -186,7 +186,7 @@ class Landscape:
     def automatic_forest(self) -> PeakForest:
         """The forest of the automatic cut; among strangers, isolated samples join clusters they resemble."""
         forest = self._hills_for(self.automatic_cut)
-        if not (self.isolation.are_strangers and self.recipe.join_lone):
+        if self.isolation.kind != "strangers" or not self.recipe.join_lone:
             return forest
         points = self.distinct.points
         if isinstance(points, GivenGraph) or not points.can_move:

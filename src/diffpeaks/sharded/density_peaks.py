@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from diffpeaks._base.constants import NOISE
-from diffpeaks._base.sklearn_parts import Interval, StrOptions, transactional_fit
+from diffpeaks._base.sklearn_parts import Interval, StrOptions
 from diffpeaks._base.validation import n_threads
 from diffpeaks._density_peaks import DensityPeaks
 from diffpeaks.neighbors import ApproximateSearch
 from diffpeaks.neighbors.euclidean import METRICS
+from diffpeaks.neighbors.inputs import transactional_fit
 from diffpeaks.neighbors.points import AFFORDABLE
 from diffpeaks.progress import Callback
 from diffpeaks.recipes import DEFAULT, Recipe

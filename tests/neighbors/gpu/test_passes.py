@@ -32,7 +32,7 @@ def same(found, expected):
 """
 
 PASSES = """
-from diffpeaks.graph.passes import HostPasses, Weighing
+from diffpeaks.graph.passes import Weighing
 
 random = np.random.default_rng(0)
 
@@ -46,7 +46,7 @@ def check_passes(X, n_neighbors):
     check_rows(graph, host)
     counts = random.integers(1, n_neighbors, (2, len(X)))
     shorter = counts.min(axis=0), counts.max(axis=0)
-    check_rows(graph.passes.short_links(*shorter, 1), host.passes.short_links(*shorter, 1))  # ragged
+    check_rows(*(g.with_rows(g.passes.short_links(*shorter, 1)) for g in (graph, host)))  # ragged
 
 
 def check_rows(graph, host):
@@ -79,7 +79,6 @@ check_passes(random.normal(size=(130, 30)).round(0), 6)
 # more parts than one, as of many samples
 PARTS = """
 from diffpeaks.graph import NeighborGraph
-from diffpeaks.graph.passes import HostPasses
 from diffpeaks.neighbors.gpu.graph import device_rows
 
 random = np.random.default_rng(1)

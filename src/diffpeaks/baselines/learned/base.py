@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from torch import nn
 
 from diffpeaks._base.array_file import FileName, Format, read_array_file, to_json, write_array_file
-from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params, transactional_fit
+from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
 from diffpeaks.baselines.base import check_cosines
 from diffpeaks.baselines.learned.published import read_published, set_weights
 from diffpeaks.baselines.learned.training import DEVICES, device_of, reproducible
@@ -21,6 +21,7 @@ from diffpeaks.datasets.face_files import unit_rows
 from diffpeaks.density.base import N_NEIGHBORS, SEARCH_CONSTRAINTS
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import neighbor_graph
+from diffpeaks.neighbors.inputs import transactional_fit
 
 COUNT: list[Any] = [Interval(Integral, 1, None, closed="left")]
 SHARE: list[Any] = [Interval(Real, 0, 1, closed="both")]
