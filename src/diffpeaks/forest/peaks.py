@@ -218,7 +218,7 @@ def hill_links(graph: NeighborGraph, shares: LinkShares, n_threads: int = 1) -> 
     """The links of hills: the nearest part of each row, and the mutual neighbours in a larger part."""
     if shares.nearest >= 1:
         return graph
-    return graph.with_rows(graph.passes.short_links(*shares.counts(graph.degrees), n_threads))
+    return graph.short_links(*shares.counts(graph.degrees), n_threads)
 
 
 def complete_forest(forest: PeakForest, points: PointSet | GivenGraph, n_neighbors: int) -> PeakForest:

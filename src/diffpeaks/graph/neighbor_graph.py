@@ -237,6 +237,12 @@ class NeighborGraph:
         rows = row_prefixes(self.indptr, lengths, self.indices, self.distances)
         return self.with_rows(RaggedRows(*rows), n_neighbors or int(lengths.min()), radius)
 
+    def short_links(
+        self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
+    ) -> NeighborGraph:
+        """The graph with the `nearest` entries of each row, and the mutual ones of the first `within`."""
+        return self.with_rows(self.passes.short_links(nearest, within, n_threads))
+
     def with_rows(self, rows: Rows, n_neighbors: int = 1, radius: float = 0.0) -> NeighborGraph:
         """Other rows, found by the same search, that are known to be valid."""
         told = self.search, self.recall, self.recall_error
