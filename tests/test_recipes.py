@@ -69,7 +69,8 @@ def test_the_default_spelled_out_rule_by_rule(name):
     ).fit(X)
     np.testing.assert_array_equal(spelled.density_, model.density_)
     cut = model.cut_
-    rules = Cut(None, cut.max_link, cut.min_prominence, flow_weight=cut.flow_weight)
+    weights = {"flow_weight": cut.flow_weight, "size_weight": cut.size_weight}
+    rules = Cut(None, cut.max_link, cut.min_prominence, **weights)
     np.testing.assert_array_equal(spelled.recut(cut=rules), model.labels_)
 
 

@@ -43,6 +43,7 @@ ABLATION = {
     "lone samples stay alone": {"join_lone": False},
     "no length rule": {"isolated": "outliers"},
     "no closer look": {"dominant": 1.0},
+    "sizes do not count": {"size_weight": 0.0},
 }
 ABLATION["all of these off"] = {name: value for change in ABLATION.values() for name, value in change.items()}
 # The values that each constant is changed to.
@@ -62,6 +63,8 @@ CHANGES = {
     "rise": (0.7, 0.8, 0.9, 1.0),
     "flow_weight": (0.5, 1.5),
     "usual_flow": (0.05, 0.1),
+    "size_weight": (0.05, 0.2),
+    "usual_size": (4.0, 9.0),
     "flat_dimension": (2.0, 3.0),
     "kept_power": (0.25, 0.75),
 }

@@ -51,8 +51,8 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         Drop links of that length or longer.
     min_prominence : float, optional
         Absorb hills that rise less than that above their saddle, in log density; infinity leaves one
-        hill for each connected part of the graph. The cut that is chosen from the data weighs saddles by
-        what flows over them, too, in many dimensions: `cut_.flow_weight`.
+        hill for each connected part of the graph. The cut that is chosen from the data also weighs what
+        flows over saddles (`cut_.flow_weight`), in few dimensions how large hills are (`cut_.size_weight`).
     n_neighbors : int or "auto"
         Neighbours to search where `density` does not say: for the default density, for values and
         for functions. "auto" is 3 log2(n) of n distinct samples for the default density, or half of these if

@@ -55,6 +55,8 @@ _BOUNDS: dict[str, tuple[type, float, float]] = {
     "rise": (Real, 0, _MOST),
     "flow_weight": (Real, 0, _MOST),
     "usual_flow": (Real, _LEAST, 1),
+    "size_weight": (Real, 0, _MOST),
+    "usual_size": (Real, _LEAST, _MOST),
     "flat_dimension": (Real, 0, _MOST),
     "kept_power": (Real, 0, _MOST),
     "core_density": (Real, 0, _MOST),
@@ -70,14 +72,15 @@ class Settings(NamedTuple):
         Of the default density (`KernelDiffusion`).
     links : LinkShares
         Hills are linked along them.
-    rise, flow_weight : float
-        The `min_prominence` and `flow_weight` of the automatic cut.
+    rise, flow_weight, size_weight : float
+        The `min_prominence`, `flow_weight` and `size_weight` of the automatic cut.
     """
 
     start_power: float
     links: LinkShares
     rise: float
     flow_weight: float
+    size_weight: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,9 +123,11 @@ class Recipe:
         How much flow over a saddle counts beside its height in very many dimensions; nothing in the plane.
     usual_flow : float
         The share of a hill's walk that goes over a saddle at which height alone counts.
+    size_weight, usual_size : float
+        Where flow does not count, a hill of more samples than `usual_size` neighbour lists must rise farther,
+        by this weight times the logarithm of the ratio: the more samples, the higher the hills of chance.
     flat_dimension : float
-        Below that intrinsic dimension flow does not count, and samples are not moved: both would change next
-        to nothing, and take as long as above.
+        Below that intrinsic dimension sizes of hills count in the place of flow, and samples are not moved.
     kept_power : float
         In m dimensions smoothing leaves a sample k^(-kept_power (1/2 - 1/m)) of its own position.
     core_density : float
@@ -156,6 +161,8 @@ class Recipe:
     rise: float = 0.85
     flow_weight: float = 1.0
     usual_flow: float = 0.07
+    size_weight: float = 0.1
+    usual_size: float = 6.0
     flat_dimension: float = 2.5
     kept_power: float = 0.5
     core_density: float = 0.8
@@ -197,10 +204,11 @@ class Recipe:
         # in the plane a hill may be long and thin, so that little flows through it
         flow_counts = self.flat_dimension <= dimension < np.inf
         flow_weight = self.flow_weight * max(0.0, 1 - 2 / dimension) if flow_counts else 0.0
+        size_weight = self.size_weight if dimension < self.flat_dimension else 0.0
         # on a line no path leads around what chance digs: a hill must rise farther
         rise = self.rise * max(1.0, 2 / dimension)
         start_power = min(self.start_power, dimension)
-        return Settings(round(start_power, 3), links, round(rise, 3), round(flow_weight, 3))
+        return Settings(round(start_power, 3), links, round(rise, 3), round(flow_weight, 3), size_weight)
 
     def closer(self) -> Recipe:
         """The recipe for `closer_share` of the neighbours: by chance log densities differ by 1 / sqrt(k)."""

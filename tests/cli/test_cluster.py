@@ -121,6 +121,7 @@ def test_the_summary_tells_what_was_done(folder, capsys):
         "max_link": None,
         "min_prominence": model.cut_.min_prominence,
         "flow_weight": 0.0,
+        "size_weight": model.cut_.size_weight,
     }
     assert summary["isolation"] == {"kind": model.isolation_.kind, "why": str(model.isolation_)}
     assert set(summary["seconds"]) == {"read", "fit", "write"}

@@ -178,7 +178,7 @@ def test_flow_is_refused_where_there_is_no_walk():
     for bad in (-0.1, np.nan, np.inf, "a", None):
         with pytest.raises(ValueError, match="flow_weight="):
             Cut(flow_weight=bad)
-    with pytest.raises(ValueError, match=r"n_clusters=3.*counts flow.*use flow_weight=0.*recut"):
+    with pytest.raises(ValueError, match=r"n_clusters=3.*weighs hills.*use flow_weight=0.*recut"):
         replace(Cut(flow_weight=0.3), n_clusters=3)
 
 

@@ -27,11 +27,13 @@ class Cut:
         Links of that length or longer are dropped.
     min_prominence : float
         Hills that rise less above their saddle, in log density, are merged; with a `flow_weight` those of a
-        smaller separation.
+        smaller separation, with a `size_weight` large ones that rise a little more, too.
     peaks : tuple of int, optional
         Samples chosen by hand, in the place of all rules.
     flow_weight : float
         How much the flow of the walk across a saddle counts beside its height (`HillFlow`).
+    size_weight : float
+        How much farther large hills must rise than others (`weighed_by_size`); not beside a `flow_weight`.
     """
 
     n_clusters: int | None = None
@@ -39,18 +41,22 @@ class Cut:
     min_prominence: float = 0.0
     peaks: tuple[int, ...] | None = None
     flow_weight: float = 0.0
+    size_weight: float = 0.0
 
     def __post_init__(self) -> None:
         if self.peaks is not None and Cut() != replace(self, peaks=None):
             raise ValueError(f"{self} has peaks and rules that choose them; give either")
-        weight: object = self.flow_weight
-        if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
-            raise ValueError(f"flow_weight={weight!r} must be a finite number of at least 0")
-        if self.flow_weight and self.n_clusters is not None:
-            raise ValueError(
-                f"{self} counts flow, which is known between hills alone; n_clusters chooses among all "
-                "samples; use flow_weight=0, or n_clusters alone, as in recut(n_clusters=...)"
-            )
+        weights: dict[str, object] = {"flow_weight": self.flow_weight, "size_weight": self.size_weight}
+        for name, weight in weights.items():
+            if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
+                raise ValueError(f"{name}={weight!r} must be a finite number of at least 0")
+            if weight and self.n_clusters is not None:
+                raise ValueError(
+                    f"{self} weighs hills, but n_clusters chooses among all samples; use {name}=0, or "
+                    "n_clusters alone, as in recut(n_clusters=...)"
+                )
+        if self.flow_weight and self.size_weight:
+            raise ValueError(f"{self} weighs hills by flow and by size; set flow_weight=0 or size_weight=0")
         for name, none in (("max_link", "inf"), ("min_prominence", "0.0")):
             if not isinstance(getattr(self, name), Real):
                 raise TypeError(f"{name}={getattr(self, name)!r} is no number; without the rule it is {none}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import RLock, Thread
 from typing import Any
@@ -31,9 +31,9 @@ class Forests:
 
     def __init__(self, fitted: Clustering) -> None:
         self._landscape, cut = fitted.landscape, fitted.cut
-        self._kept: dict[tuple[float, float], PeakForest] = {}
+        self._kept: dict[Cut, PeakForest] = {}  # one forest has the peaks of every bound on prominence
         if not cut.is_of_all_samples:
-            self._kept[cut.max_link, cut.flow_weight] = fitted.forest
+            self._kept[replace(cut, min_prominence=0.0)] = fitted.forest
         self._weighs_flow = bool(cut.flow_weight or self._landscape.automatic_cut.flow_weight)
         self._along_links, self._of_all_samples = RLock(), RLock()
 
@@ -42,7 +42,7 @@ class Forests:
             with self._of_all_samples:
                 return self._landscape.complete_forest
         with self._along_links:
-            key = cut.max_link, cut.flow_weight
+            key = replace(cut, min_prominence=0.0)
             if key not in self._kept:
                 made = self._landscape.forest(cut)
                 while len(self._kept) >= FORESTS_KEPT:

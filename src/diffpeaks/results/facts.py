@@ -31,6 +31,7 @@ def facts_of(model: Any) -> dict[str, Any]:
             "max_link": _finite_or_none(cut.max_link),
             "min_prominence": _finite_or_none(cut.min_prominence),
             "flow_weight": cut.flow_weight,
+            "size_weight": cut.size_weight,
         },
         "n_clusters": int(model.n_clusters_),
         "n_singletons": int(np.count_nonzero(np.bincount(model.labels_ - NOISE)[1:] == 1)),

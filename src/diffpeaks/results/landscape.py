@@ -34,6 +34,7 @@ from diffpeaks.forest.peaks import (
     linked_along,
     peak_labels,
 )
+from diffpeaks.forest.size import weighed_by_size
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.progress import stage
@@ -118,10 +119,11 @@ class Landscape:
 
     @cached_property
     def automatic_cut(self) -> Cut:
-        """The recipe's bound on prominence, where flow counts, and the isolation's bound on links."""
+        """The recipe's bound on prominence, what counts beside height, and the isolation's bound on links."""
         has_walk = isinstance(self.estimator, KernelDiffusion)
         flow_weight = self.settings.flow_weight if has_walk else 0.0
-        return Cut(None, self.isolation.max_link, self.settings.rise, flow_weight=flow_weight)
+        rules = None, self.isolation.max_link, self.settings.rise
+        return Cut(*rules, flow_weight=flow_weight, size_weight=self.settings.size_weight)
 
     @cached_property
     def automatic_clusters(self) -> Clusters:
@@ -197,7 +199,11 @@ class Landscape:
             return with_isolated_joined(forest, peaks, self.distinct, length)
 
     def _hills_for(self, cut: Cut) -> PeakForest:
-        """Hills along the links that a cut leaves, with saddles by height, or by height and flow."""
+        """Hills along the links that a cut leaves, told apart by height, and by flow or size beside it."""
+        if cut.size_weight:
+            distinct = slice(None) if self.distinct.first is None else self.distinct.first
+            forest = self.forest_within(cut.max_link)
+            return weighed_by_size(forest, distinct, cut.size_weight, self._usual_size)
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
         with stage("hills"):
@@ -205,6 +211,12 @@ class Landscape:
             forest = forest if cut.max_link == np.inf else forest.within(cut.max_link)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
+
+    @property
+    def _usual_size(self) -> float:
+        """The recipe's number of neighbour lists, in samples."""
+        graph = self.estimator.graph_
+        return self.recipe.usual_size * float(graph.indptr[-1]) / graph.n_samples
 
     def forest_within(self, max_link: float) -> PeakForest:
         """Hills along the links that are shorter than that, with saddles by height."""

@@ -47,7 +47,7 @@ from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.landscape import Landscape, Tried
 
-MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 6)
+MODEL = Format("model", b"\x89DPM\r\n\x1a\n", 7)
 _DENSITIES = (GivenDensity, KernelDiffusion, LocalContrast, NaiveDensity, SharedNeighborDensity)
 _RECORDS = (
     *(Absent, ApproximateSearch, Clustering, Cut, DistinctSamples, Isolation, Landscape, NeighborGraph),
