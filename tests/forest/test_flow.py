@@ -9,7 +9,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from diffpeaks import DensityPeaks
 from diffpeaks.cuts import Cut
-from diffpeaks.forest.peaks import HillFlow, peak_labels
+from diffpeaks.forest.flow import HillFlow
+from diffpeaks.forest.peaks import peak_labels
 from diffpeaks.recipes import DEFAULT
 
 

@@ -12,7 +12,8 @@ from stored_runs import new_store, stored
 
 from diffpeaks import neighbor_graph
 from diffpeaks.density.walk import diffuse, local_bandwidth, starting_mass, walk_on
-from diffpeaks.forest.peaks import HillFlow, density_order, hill_links, linked_along, peak_forest
+from diffpeaks.forest.flow import HillFlow
+from diffpeaks.forest.peaks import density_order, hill_links, linked_along, peak_forest
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS
 from diffpeaks.recipes import LinkShares
 from diffpeaks.results.confidence import probabilities

@@ -23,9 +23,9 @@ from diffpeaks.cuts.noise import (
 from diffpeaks.density import GraphDensity, KernelDiffusion
 from diffpeaks.density.samples import Isolation, Smoothing, common_length, smoothed_samples
 from diffpeaks.density.walk import Walk
+from diffpeaks.forest.flow import HillFlow
 from diffpeaks.forest.isolated import with_isolated_joined
 from diffpeaks.forest.peaks import (
-    HillFlow,
     PeakForest,
     complete_forest,
     density_order,
