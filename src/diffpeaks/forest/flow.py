@@ -65,12 +65,9 @@ class HillFlow:
         rows, below = self._link_passes.rows_between(hill, forest.rank, max_link)
         merging.open_passes(rows, hill, forest.rank, below, kept_links, n_threads)
         merged, saddles, ends, separation = merging.join(flow_weight, usual_flow)
-        saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
-        saddle[tops], crossing[tops], prominence[tops] = (
-            NO_POINT,
-            NO_POINT,
-            np.inf,
-        )  # those that join no other
+        saddle, crossing = np.full((2, len(order)), NO_POINT, np.int32)
+        prominence = np.zeros(len(order))
+        prominence[tops] = np.inf  # those that join no other
         lower = order[merged]
         saddle[lower], crossing[lower], prominence[lower] = order[saddles], order[ends], separation
         return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
@@ -90,7 +87,7 @@ class HillFlow:
     @cached_property
     def _kept(self) -> tuple[KeptFlow, KeptLinks]:
         hill, _ = self._numbered(self.hills)
-        walk, longest_up, n_threads = self.walk, _longest_up(self.hills), self.walk.n_threads
+        walk, longest_up, n_threads = self.walk, self.hills.longest_up, self.walk.n_threads
         carried = walk.graph, self._of_points(hill), on_host(walk.weights), walk.sent_by_weight
         flow = KeptFlow(*carried, self._of_points(longest_up), n_threads)
         return flow, KeptLinks(self.links, hill, self.hills.rank, longest_up, n_threads)
@@ -125,15 +122,3 @@ class HillFlow:
     def _log_density_by_rank(self) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
             return np.log(self.density[self._order])
-
-
-def _longest_up(forest: PeakForest) -> NDArray[np.float64]:
-    """The longest link on the path from each sample to the top of its hill; zero for tops."""
-    is_top = forest.parent == NO_POINT
-    up = np.where(is_top, forest.hill, forest.parent)
-    longest = np.where(is_top, 0.0, forest.delta)
-    while True:  # twice as far up each time
-        longest = np.maximum(longest, longest[up])
-        if np.array_equal(up, forest.hill):
-            return longest
-        up = up[up]

@@ -70,9 +70,11 @@ def continued_clusters(before: NDArray[np.int64], now: NDArray[np.int64]) -> NDA
 
 def _shared_samples(before: NDArray[np.int64], now: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     """Pairs of clusters before and now that share samples, and how many."""
-    in_both = (before != NOISE) & (now != NOISE)
     n_before, n_now = (int(labels.max(initial=NOISE)) + 1 for labels in (before, now))
-    pairs = before[in_both] * n_now + now[in_both]
+    in_both = (before != NOISE) & (now != NOISE)
+    if not in_both.all():
+        before, now = before[in_both], now[in_both]
+    pairs = before * n_now + now
     if n_before * n_now <= _MOST_CELLS:
         table = np.bincount(pairs, minlength=n_before * n_now)
         found = np.flatnonzero(table)
