@@ -41,7 +41,7 @@ export function factsTable(facts) {
   for (const [name, value, explained = ""] of facts) {
     const line = table.insertRow();
     const head = element("th", name);
-    head.title = explained;
+    head.title = explained || name; // which may be cut
     line.append(head);
     line.insertCell().append(value);
   }
@@ -64,6 +64,6 @@ export function marked(tag, text, words, name = "") {
 
 export const count = (number) => number.toLocaleString("en");
 
-export function samplesTold(number) {
-  return `${count(number)} ${number === 1 ? "sample" : "samples"}`;
-}
+export const counted = (number, thing) => `${count(number)} ${thing}${number === 1 ? "" : "s"}`;
+
+export const samplesTold = (number) => counted(number, "sample");
