@@ -107,6 +107,11 @@ def test_a_cut_that_does_not_apply_gives_way_to_that_of_the_fit():
         {"format": "diffpeaks session", "version": 2},
         {"format": "diffpeaks session", "version": 1},
         {"format": "diffpeaks session", "version": 1, "noise": 3, "edits": [], "clusters": []},
+        saved_session(Session(MODEL), Captions(220)) | {"noise": {"halo": False}},
+        *(
+            saved_session(Session(MODEL), Captions(220)) | {"view": view}
+            for view in (3, {"bounds": "all"}, {"bounds": [0, 0, 0, 1]}, {"bounds": [0, 0, 1, float("nan")]})
+        ),
     ],
 )
 def test_what_is_no_session_is_refused_and_changes_nothing(saved):

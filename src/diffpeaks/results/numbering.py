@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer
 
-_MOST_CELLS = 1 << 22  # of a table of all pairs of clusters; for more, the pairs are sorted
+_MOST_CELLS = 4  # for each sample, of a table of all pairs of clusters; for more, the pairs are sorted
 
 
 def numbered(labels: ArrayLike, numbers: Mapping[int, int]) -> NDArray[np.int64]:
@@ -75,7 +75,7 @@ def _shared_samples(before: NDArray[np.int64], now: NDArray[np.int64]) -> tuple[
     if not in_both.all():
         before, now = before[in_both], now[in_both]
     pairs = before * n_now + now
-    if n_before * n_now <= _MOST_CELLS:
+    if n_before * n_now <= _MOST_CELLS * len(pairs):
         table = np.bincount(pairs, minlength=n_before * n_now)
         found = np.flatnonzero(table)
         count = table[found]
