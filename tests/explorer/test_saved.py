@@ -142,6 +142,27 @@ def test_names_stay_with_the_cluster_and_are_undone():
         session.rename(number, 3)
 
 
+def test_merged_clusters_have_the_name_that_one_of_them_had():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 5)
+    by_size = session.now.numbers[np.argsort(-session.now.sizes)].tolist()
+    session.rename(by_size[2], "a small one")
+    session.merge(by_size[:1] + by_size[2:3])
+    assert session.names == {by_size[0]: "a small one"}
+    assert session.notes == []
+    session.rename(by_size[1], "another")
+    session.merge(by_size[:2])
+    (kept,) = session.names.values()
+    assert {kept, "a small one", "another"} == {"a small one", "another"}
+    gone = "another" if kept == "a small one" else "a small one"
+    assert session.notes == [f"{gone!r} is part of {kept!r}"]
+    for _ in range(3):
+        session.undo()
+    assert session.names == {by_size[2]: "a small one"}
+    session.redo()
+    assert session.names == {by_size[0]: "a small one"}
+
+
 def test_python_saves_and_opens(tmp_path):
     with diffpeaks.explore(MODEL, open_browser=False) as page:
         page._session.set_rule("n_clusters", 6)

@@ -41,7 +41,7 @@ export function factsTable(facts) {
   for (const [name, value, explained = ""] of facts) {
     const line = table.insertRow();
     const head = element("th", name);
-    head.title = explained || name; // which may be cut
+    head.title = explained;
     line.append(head);
     line.insertCell().append(value);
   }
