@@ -1,4 +1,8 @@
 // Python's view of hills and links: forests, passes, components.
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
 #include "arrays.hpp"
 #include "borders.hpp"
 #include "forest.hpp"
@@ -198,6 +202,18 @@ void bind_forest(nb::module_& m) {
             follow_links(static_cast<Index>(length(links)), links.data(), values(ends, "ends", length(links)));
         },
         array("links"), array("ends"), Released());
+    m.def(
+        "split_hills",
+        [](In<Index> parent, In<double> delta, In<Index> hill, std::optional<In<double>> longest_up, double max_link,
+           Out<Index> short_parent, Out<double> short_delta, Out<Index> part, int n_threads) {
+            const std::int64_t n = length(parent);
+            split_hills(static_cast<Index>(n), parent.data(), values(delta, "delta", n), values(hill, "hill", n),
+                        longest_up ? values(*longest_up, "longest_up", n) : nullptr, max_link,
+                        values(short_parent, "short_parent", n), values(short_delta, "short_delta", n),
+                        values(part, "part", n), n_threads);
+        },
+        array("parent"), array("delta"), array("hill"), array("longest_up").none(), nb::arg("max_link"),
+        array("short_parent"), array("short_delta"), array("part"), nb::arg("n_threads"), Released());
     m.def(
         "join_cores",
         [](const RowArrays& given, In<bool> core, Out<Index> component) {

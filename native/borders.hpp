@@ -13,24 +13,30 @@
 
 namespace diffpeaks {
 
-// Pairs of hills, numbered in the order in which they are found.
+// Pairs of hills, numbered in the order in which they are found. The ends of pair i are 2 i and 2 i + 1, so that the
+// other end is one bit away.
 class HillPairs {
   public:
     static constexpr Index none = PairMap::none;
-    using Ends = std::pair<Index, Index>;
 
-    Index size() const { return static_cast<Index>(ends_.size()); }
-    const Ends& ends(Index pair) const { return ends_[static_cast<std::size_t>(pair)]; }
+    Index size() const { return static_cast<Index>(hills_.size() / 2); }
+    Index hill_at(Index end) const { return hills_[static_cast<std::size_t>(end)]; }
+    std::pair<Index, Index> hills(Index pair) const { return {hill_at(2 * pair), hill_at(2 * pair + 1)}; }
     Index number(Index a, Index b) {
         const Index number = numbers_.find_or_put(a, b, size());
-        if (number == size()) ends_.emplace_back(a, b);
+        if (number == size()) hills_.insert(hills_.end(), {a, b});
         return number;
+    }
+    // The end of the pair of two hills that is the first of these.
+    Index end_of(Index here, Index other) {
+        const Index first = 2 * number(here, other);
+        return hill_at(first) == here ? first : first + 1;
     }
     Index find(Index a, Index b) const { return numbers_.find(a, b); }
 
   private:
     PairMap numbers_;
-    std::vector<Ends> ends_;
+    std::vector<Index> hills_;
 };
 
 // How values of a pair become one: flows are summed, and of links the highest is kept.
@@ -46,7 +52,7 @@ template <>
 struct Summing<RankPair> {
     static constexpr RankPair nothing{std::numeric_limits<Index>::max(), std::numeric_limits<Index>::max()};
     static bool is_nothing(const RankPair& highest) { return !(highest < nothing); }
-    static void add(RankPair& highest, const RankPair& link) { highest = std::min(highest, link); }
+    static void add(RankPair& highest, const RankPair& link) { highest = link < highest ? link : highest; }
 };
 
 // What a walk carries: what each point sends by weight, times the weights of its row.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <tuple>
@@ -71,7 +72,13 @@ struct RankPair {
     Index lower;
     Index upper;
 
-    bool operator<(const RankPair& other) const { return std::tie(lower, upper) < std::tie(other.lower, other.upper); }
+    // Both as one number, so that a comparison is no branch: ranks are not below zero.
+    bool operator<(const RankPair& other) const { return key() < other.key(); }
+
+  private:
+    std::uint64_t key() const {
+        return static_cast<std::uint64_t>(lower) << 32 | static_cast<std::uint64_t>(upper);
+    }
 };
 
 // A value for each of the first few hills beside that of a point: most points touch no more.
@@ -216,6 +223,33 @@ inline void follow_links(Index n_samples, const Index* links, Index* ends) {
         const Index end = ends[point] == NO_POINT ? point : ends[point];
         ends[point] = end;
         for (const Index passed : path) ends[passed] = end;
+    }
+}
+
+// The links that are shorter than max_link, and the tops to which they lead. Where longest_up is known, the longest link
+// from each point to the top of its hill, only the points are followed whose way to it is broken.
+inline void split_hills(Index n_samples, const Index* parent, const double* delta, const Index* hill,
+                        const double* longest_up, double max_link, Index* short_parent, double* short_delta,
+                        Index* part, int n_threads) {
+    parallel_rows(n_samples, n_threads, [=](std::int64_t first, std::int64_t last, std::int64_t) {
+        for (std::int64_t point = first; point < last; ++point) {
+            const bool is_short = delta[point] < max_link;
+            short_parent[point] = is_short ? parent[point] : NO_POINT;
+            short_delta[point] = is_short ? delta[point] : INFINITY;
+            part[point] = longest_up && longest_up[point] < max_link ? hill[point] : NO_POINT;
+        }
+    });
+    std::vector<Index> path;
+    SerialLoop loop;
+    for (Index start = 0; start < n_samples; ++start) {
+        loop.next();
+        Index point = start;
+        for (path.clear(); part[point] == NO_POINT && short_parent[point] != NO_POINT; point = short_parent[point]) {
+            path.push_back(point);
+            if (static_cast<Index>(path.size()) > n_samples) throw std::runtime_error("the links form a cycle");
+        }
+        if (part[point] == NO_POINT) part[point] = point;
+        for (const Index passed : path) part[passed] = part[point];
     }
 }
 

@@ -13,8 +13,9 @@
 
 namespace diffpeaks {
 
-// Values of rows for each hill that they touch, in the order in which they are added up. The hills are those under
-// links of any length; under shorter ones parts of hills become hills of their own, with numbers that follow.
+// Values of rows for each hill that they touch, their own included, in the order in which they are added up. The hills
+// are those under links of any length; under shorter ones parts of hills become hills of their own, with numbers that
+// follow.
 template <class Value>
 class KeptRows {
   public:
@@ -30,10 +31,10 @@ class KeptRows {
                 for (std::int64_t row = n_rows * p / n_parts; row < n_rows * (p + 1) / n_parts; ++row) {
                     const Index from = rows.hill[row];
                     rows.each(row, rows.graph.indptr[row + 1], [&](Index to, const Value& value) {
-                        part.pair.push_back(from == to ? HillPairs::none : part.pairs.number(from, to));
+                        part.end.push_back(part.pairs.end_of(from, to));
                         part.value.push_back(value);
                     });
-                    indptr_[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(part.pair.size());
+                    indptr_[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(part.end.size());
                     longest_[static_cast<std::size_t>(row)] = longest_of(rows.graph, row, longest_up);
                 }
             };
@@ -49,25 +50,18 @@ class KeptRows {
     // Whether all entries of a row are shorter than that, and lead to the hills to which they led.
     bool holds(std::int64_t row, double max_link) const { return longest_[static_cast<std::size_t>(row)] < max_link; }
 
-    // Calls take(pair, other hill, value) for what a row of that hill holds.
+    // Calls take(pair, other hill, value) for what a row holds.
     template <class Take>
-    void each(std::int64_t row, Index from, Take take) const {
+    void each(std::int64_t row, Take take) const {
         const auto first = static_cast<std::size_t>(indptr_[static_cast<std::size_t>(row)]);
         const auto last = static_cast<std::size_t>(indptr_[static_cast<std::size_t>(row) + 1]);
-        for (std::size_t e = first; e < last; ++e) {
-            if (pair_[e] == HillPairs::none) {
-                take(HillPairs::none, from, value_[e]);
-            } else {
-                const HillPairs::Ends& ends = pairs_.ends(pair_[e]);
-                take(pair_[e], ends.first == from ? ends.second : ends.first, value_[e]);
-            }
-        }
+        for (std::size_t e = first; e < last; ++e) take(end_[e] / 2, pairs_.hill_at(end_[e] ^ 1), value_[e]);
     }
 
   private:
     struct Part {
         HillPairs pairs;
-        std::vector<Index> pair;
+        std::vector<Index> end;
         std::vector<Value> value;
     };
 
@@ -81,16 +75,13 @@ class KeptRows {
     }
 
     void append(Part& part, std::int64_t first, std::int64_t last) {
-        std::vector<Index> number(static_cast<std::size_t>(part.pairs.size()));
-        for (Index i = 0; i < part.pairs.size(); ++i) {
-            const auto [a, b] = part.pairs.ends(i);
-            number[static_cast<std::size_t>(i)] = pairs_.number(a, b);
+        std::vector<Index> end(2 * static_cast<std::size_t>(part.pairs.size()));
+        for (Index i = 0; i < static_cast<Index>(end.size()); ++i) {
+            end[static_cast<std::size_t>(i)] = pairs_.end_of(part.pairs.hill_at(i), part.pairs.hill_at(i ^ 1));
         }
-        const auto before = static_cast<Offset>(pair_.size());
+        const auto before = static_cast<Offset>(end_.size());
         for (std::int64_t row = first; row < last; ++row) indptr_[static_cast<std::size_t>(row) + 1] += before;
-        for (const Index pair : part.pair) {
-            pair_.push_back(pair == HillPairs::none ? pair : number[static_cast<std::size_t>(pair)]);
-        }
+        for (const Index i : part.end) end_.push_back(end[static_cast<std::size_t>(i)]);
         value_.insert(value_.end(), part.value.begin(), part.value.end());
         part = {};  // the memory, too
     }
@@ -98,7 +89,7 @@ class KeptRows {
     std::vector<double> longest_;  // by row
     HillPairs pairs_;
     std::vector<Offset> indptr_;
-    std::vector<Index> pair_;
+    std::vector<Index> end_;  // of the pair: the hill of the row
     std::vector<Value> value_;
 };
 
@@ -118,9 +109,10 @@ struct PartOfSums {
         volume[static_cast<std::size_t>(from)] += flow;
         volume[static_cast<std::size_t>(to)] += flow;
     }
+    void add_known(Index pair, const Value& value) { Summing<Value>::add(known[static_cast<std::size_t>(pair)], value); }
     // A pair that is not known is none.
     void add(Index pair, Index from, Index to, const Value& value) {
-        if (pair != HillPairs::none) return Summing<Value>::add(known[static_cast<std::size_t>(pair)], value);
+        if (pair != HillPairs::none) return add_known(pair, value);
         const auto other = static_cast<std::size_t>(others.number(from, to));
         if (other == of_others.size()) of_others.push_back(Summing<Value>::nothing);
         Summing<Value>::add(of_others[other], value);
@@ -138,15 +130,15 @@ class SumsOfHills {
     template <class Visit>
     void each_pair(Visit visit) const {
         for (Index pair = 0; known_ && pair < known_->size(); ++pair) {
+            const auto [a, b] = known_->hills(pair);
+            if (a == b) continue;
             Value total = Summing<Value>::nothing;
             for (const auto& part : parts_) Summing<Value>::add(total, part.known[static_cast<std::size_t>(pair)]);
-            if (Summing<Value>::is_nothing(total)) continue;
-            const auto [a, b] = known_->ends(pair);
-            visit(a, b, total);
+            if (!Summing<Value>::is_nothing(total)) visit(a, b, total);
         }
         for (const auto& part : parts_) {
             for (Index pair = 0; pair < part.others.size(); ++pair) {
-                const auto [a, b] = part.others.ends(pair);
+                const auto [a, b] = part.others.hills(pair);
                 visit(a, b, part.of_others[static_cast<std::size_t>(pair)]);
             }
         }
@@ -184,15 +176,15 @@ SumsOfHills<Value> sums_of_hills(const RowsOfHills& rows, std::size_t n_hills, d
             PartOfSums<Value>& part = parts[static_cast<std::size_t>(p)];
             for (std::int64_t row = n_rows * p / n_parts; row < n_rows * (p + 1) / n_parts; ++row) {
                 const Index from = rows.hill[row];
-                const auto take = [&](Index pair, Index to, const Value& value) {
-                    part.add_to_hills(from, to, value);
-                    if (from != to) part.add(pair, from, to, value);
-                };
                 if (kept && kept->holds(row, max_link)) {
-                    kept->each(row, from, take);
+                    kept->each(row, [&](Index pair, Index to, const Value& value) {
+                        part.add_to_hills(from, to, value);
+                        part.add_known(pair, value);
+                    });
                 } else {
                     rows.each(row, end_below(graph, row, max_link), [&](Index to, const Value& value) {
-                        take(known ? known->find(from, to) : HillPairs::none, to, value);
+                        part.add_to_hills(from, to, value);
+                        if (from != to) part.add(known ? known->find(from, to) : HillPairs::none, from, to, value);
                     });
                 }
             }

@@ -147,3 +147,15 @@ def test_points_are_coloured_by_columns_and_by_what_the_fit_knows(opened):
     assert page.locator("#legend .entry").all_inner_texts() == ["left\n240", "right\n60"]
     page.select_option("#colour-by", "cluster")
     page.wait_for_selector("#legend", state="hidden")
+
+
+def test_a_column_named_cluster_is_told_from_the_clusters(opened):
+    before = np.where(np.arange(300) % 3, "old", "older").astype(object)
+    _, page = opened(captions=Captions(300, metadata={"cluster": before}))
+    options = page.locator("#colour-by option").all_inner_texts()
+    assert options == ["cluster", "density", "probability", "outlier score", "cluster (column)"]
+    page.select_option("#colour-by", label="cluster (column)")
+    page.wait_for_selector("#legend .entry >> nth=1")
+    assert page.locator("#legend .entry").all_inner_texts() == ["old\n200", "older\n100"]
+    page.select_option("#colour-by", label="cluster")
+    page.wait_for_selector("#legend", state="hidden")

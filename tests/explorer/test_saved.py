@@ -107,6 +107,11 @@ def test_a_cut_that_does_not_apply_gives_way_to_that_of_the_fit():
         {"format": "diffpeaks session", "version": 2},
         {"format": "diffpeaks session", "version": 1},
         {"format": "diffpeaks session", "version": 1, "noise": 3, "edits": [], "clusters": []},
+        saved_session(Session(MODEL), Captions(220)) | {"noise": {"halo": False}},
+        *(
+            saved_session(Session(MODEL), Captions(220)) | {"view": view}
+            for view in (3, {"bounds": "all"}, {"bounds": [0, 0, 0, 1]}, {"bounds": [0, 0, 1, float("nan")]})
+        ),
     ],
 )
 def test_what_is_no_session_is_refused_and_changes_nothing(saved):
@@ -135,6 +140,27 @@ def test_names_stay_with_the_cluster_and_are_undone():
         session.rename(number, "a" * (LONGEST_NAME + 1))
     with refuses("must be text"):
         session.rename(number, 3)
+
+
+def test_merged_clusters_have_the_name_that_one_of_them_had():
+    session = Session(MODEL)
+    session.set_rule("n_clusters", 5)
+    by_size = session.now.numbers[np.argsort(-session.now.sizes)].tolist()
+    session.rename(by_size[2], "a small one")
+    session.merge(by_size[:1] + by_size[2:3])
+    assert session.names == {by_size[0]: "a small one"}
+    assert session.notes == []
+    session.rename(by_size[1], "another")
+    session.merge(by_size[:2])
+    (kept,) = session.names.values()
+    assert {kept, "a small one", "another"} == {"a small one", "another"}
+    gone = "another" if kept == "a small one" else "a small one"
+    assert session.notes == [f"{gone!r} is part of {kept!r}"]
+    for _ in range(3):
+        session.undo()
+    assert session.names == {by_size[2]: "a small one"}
+    session.redo()
+    assert session.names == {by_size[0]: "a small one"}
 
 
 def test_python_saves_and_opens(tmp_path):

@@ -5,6 +5,7 @@ import http.client
 import io
 import json
 import os
+import socket
 from urllib.request import Request, urlopen
 
 import numpy as np
@@ -359,3 +360,32 @@ def test_a_merge_that_repeats_a_cluster_is_answered_shortly(page):
     numbers = change(page, "rule", name="n_clusters", value=5)[1]["clusters"].tolist()
     assert change(page, "merge", clusters=numbers[:2] * 100_000)[0] == 200
     assert len(asked(page, "/api/code")[2]) < 1000
+
+
+def test_a_refusal_does_not_repeat_all_that_was_sent(page):
+    status, found = change(page, "split", cluster=list(range(100_000)))
+    assert status == 422
+    assert len(found["error"]) < 500
+    assert found["error"].startswith("cluster must be an integer")
+    assert found["error"].endswith("99999]")
+
+
+def test_a_length_in_other_digits_ends_the_connection(page):
+    server = page._server
+    lines = [
+        "POST /api/undo HTTP/1.1",
+        f"Host: 127.0.0.1:{server.server_port}",
+        f"{TOKEN_HEADER}: {server.token}",
+        "Content-Type: application/json",
+        "Content-Length: \xb2",  # a digit for Unicode
+        "",
+        "GET /icon.svg HTTP/1.1",
+        f"Host: 127.0.0.1:{server.server_port}",
+        "",
+        "",
+    ]
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as connection:
+        connection.sendall("\r\n".join(lines).encode("latin-1"))
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert answer.count(b"HTTP/1.1 ") == 1  # what follows is no question of its own

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from diffpeaks import DensityPeaks, neighbor_graph
 from diffpeaks.cuts import Cut, select_peaks
 from diffpeaks.cuts.noise import without_halo
-from diffpeaks.forest.peaks import complete_forest, density_order, peak_forest, peak_labels
+from diffpeaks.forest.peaks import complete_forest, density_order, linked_along, peak_forest, peak_labels
 from diffpeaks.neighbors import searchable
 
 
@@ -58,6 +58,26 @@ def test_every_search_completes_a_forest_alike(case, search):
     counted = searchable(X, search=search).nearest_denser(roots, forest.rank, graph.n_neighbors)
     np.testing.assert_array_equal(forest.parent[roots], counted[0])
     np.testing.assert_array_equal(forest.delta[roots], counted[1])
+
+
+@given(case=hilly(), max_link=max_links)
+def test_hills_are_split_alike_whether_the_longest_links_are_known_or_not(case, max_link):
+    _, graph, density = case
+    known, unknown = (linked_along(graph, density_order(density)) for _ in range(2))
+    parent, delta = known.parent.tolist(), known.delta.tolist()
+    tops = []
+    for sample, longest in enumerate(known.longest_up.tolist()):
+        up = [sample]
+        while parent[up[-1]] != -1:
+            up.append(parent[up[-1]])
+        assert longest == max((delta[passed] for passed in up[:-1]), default=0.0)
+        tops.append(next(passed for passed in up if not delta[passed] < max_link or parent[passed] == -1))
+    assert "longest_up" not in vars(unknown)
+    for split in (known.within(max_link), unknown.within(max_link, n_threads=2)):
+        is_short = known.delta < max_link
+        assert split.hill.tolist() == tops
+        np.testing.assert_array_equal(split.parent, np.where(is_short, known.parent, -1))
+        np.testing.assert_array_equal(split.delta, np.where(is_short, known.delta, np.inf))
 
 
 @given(case=hilly(), max_link=max_links)

@@ -88,6 +88,10 @@ CALLS = {
     "join_within": (_native.join_within, LISTS, doubles(N * K), 1.0, np.ones(N, bool), ints(N)),
     "first_denser": (_native.first_denser, LISTS, ORDER, longs(N), 1),
     "follow_links": (_native.follow_links, ORDER, ints(N)),
+    "split_hills": (
+        lambda *arrays: _native.split_hills(*arrays[:4], 1.0, *arrays[4:], 1),
+        *(NOBODY, doubles(N), ints(N), doubles(N), ints(N), doubles(N), ints(N)),
+    ),
     "sort_descending": (_native.sort_descending, doubles(N), ORDER.copy()),
     "join_cores": (_native.join_cores, LISTS, np.ones(N, bool), ints(N)),
     "score_merges": (

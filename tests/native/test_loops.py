@@ -54,6 +54,9 @@ SERIAL = {
     "mark_border": lambda: _native.mark_border(MANY, 1.0, EACH, np.zeros(M, bool)),
     "join_cores": lambda: _native.join_cores(MANY, np.ones(M, bool), ints(M)),
     "follow_links": lambda: _native.follow_links(EACH, ints(M)),
+    "split_hills": lambda: _native.split_hills(
+        *(EACH * 0 - 1, doubles(M), EACH, None, 1.0), *(ints(M), doubles(M), ints(M), 1)
+    ),
     "score_merges": lambda: _native.score_merges(EACH, M, EACH, EACH, longs(M + 1, 2), doubles(M + 1, 2)),
     "JoiningHills.add_flow": many_hills,
     "KeptFlow": lambda: _native.KeptFlow(MANY, EACH, np.ones(M * K), np.ones(M), doubles(M), 1),

@@ -93,7 +93,7 @@ def test_other_files_are_refused(tmp_path, path):
         NeighborGraph.load(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
-    with refuses("a.model|version 9|reads version 6|diffpeaks that wrote it"):
+    with refuses("a.model|version 9|reads version 7|diffpeaks that wrote it"):
         DensityPeaks.load(path)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         DensityPeaks.load(tmp_path / "nowhere")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffpeaks._base.files import replacing
+from diffpeaks._base.validation import is_number
 from diffpeaks.captions import Captions
 from diffpeaks.cuts import Cut
 from diffpeaks.explorer.session import Session
@@ -104,11 +105,25 @@ def write_session(path: str | os.PathLike[str], saved: dict[str, Any]) -> None:
 def replay(session: Session, captions: Captions, saved: Any) -> Any:
     """Bring a session to a saved state, and return the saved view; `session.notes` say what did not apply."""
     _check_format(saved)
+    view = _checked_view(saved.get("view"))
     try:
         _Replay(session, captions, saved).run()
     except (KeyError, AttributeError, TypeError) as error:
-        raise ValueError(f"the session is damaged: {error!r}; save it again") from error
-    return saved.get("view")
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else error
+        raise ValueError(f"the session is damaged: {reason}; save it again") from error
+    return view
+
+
+def _checked_view(view: Any) -> Any:
+    """How a page looked at the map. It leaves what it does not know, but cannot draw within wrong bounds."""
+    bounds = view.get("bounds") if isinstance(view, dict) else view
+    if bounds is None:
+        return view
+    if isinstance(bounds, list) and len(bounds) == 4 and all(map(is_number, bounds)):
+        left, low, right, high = map(float, bounds)
+        if -np.inf < left < right < np.inf and -np.inf < low < high < np.inf:
+            return view
+    raise ValueError(f"the session is damaged: {bounds!r} are no bounds of a map; save it again")
 
 
 @dataclass

@@ -23,6 +23,7 @@ from diffpeaks.explorer.desk import Answer, Desk, StaleError
 TOKEN_HEADER = "X-Diffpeaks-Token"
 REVISION_HEADER = "X-Diffpeaks-Revision"
 MOST_BYTES = 4 * 2**20  # of a question
+LONGEST_REASON = 400  # characters of a refusal: it tells a value that was sent, which may be long
 MOST_PORT = 2**16 - 1
 _ADDRESS = "127.0.0.1"
 PAGE = files("diffpeaks.explorer") / "page"
@@ -132,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
         except StaleError as stale:
             answer = Answer.of_json({"error": str(stale)}, HTTPStatus.CONFLICT)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            reason = _IN_WORDS.get(type(error), str(error))
+            reason = _shortened(_IN_WORDS.get(type(error), str(error)))
             answer = Answer.of_json({"error": reason}, HTTPStatus.UNPROCESSABLE_ENTITY)
         self._send(answer)
 
@@ -151,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get_content_type() != "application/json":
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "what is posted is application/json")
         length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > MOST_BYTES:
+        if not re.fullmatch("[0-9]{1,18}", length) or int(length) > MOST_BYTES:
             raise _RefusedError(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"what is posted has at most {MOST_BYTES} bytes"
             )
@@ -202,6 +203,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: a terminal is for the program that started the server."""
+
+
+def _shortened(reason: str) -> str:
+    """The beginning and the end of a long reason, where the bound and the remedy are."""
+    if len(reason) <= LONGEST_REASON:
+        return reason
+    half = LONGEST_REASON // 2
+    return f"{reason[:half]} … {reason[-half:]}"
 
 
 def _offered(offered: dict[str, Any], path: str, values: dict[str, Any]) -> Any:

@@ -115,9 +115,16 @@ class Session:
             self.notes.append(f"sample {densest}, the densest of all, was added to the peaks")
 
     def merge(self, clusters: Sequence[int]) -> None:
-        """Make one of these clusters, by their numbers."""
-        asked = dict.fromkeys(_listed("clusters", clusters))
-        self._edit(Merge(tuple(self._peak(cluster) for cluster in asked)))
+        """Make one of these clusters, by their numbers. It has the name of one of them."""
+        asked = list(dict.fromkeys(_listed("clusters", clusters)))
+        peaks = [self._peak(cluster) for cluster in asked]
+        names = [self.names[cluster] for cluster in asked if cluster in self.names]
+        self._edit(Merge(tuple(peaks)))
+        merged = int(self.labels[peaks[0]])
+        for name in names[:1]:
+            self._state = self._kept = self._state.with_names({merged: self.names.get(merged, name)})
+        called = self.names.get(merged)
+        self.notes += [f"{name!r} is part of {called!r}" for name in names if name != called]
 
     def split(self, cluster: int) -> None:
         """Take the most prominent hill out of a cluster, by its number."""
@@ -135,9 +142,7 @@ class Session:
     def rename(self, cluster: int, name: str) -> None:
         """Call a cluster something; nothing takes its name away."""
         self.now.label_of(cluster)
-        names = dict(self._state.names) | {cluster: _checked_name(name)}
-        kept = tuple(sorted((number, told) for number, told in names.items() if told))
-        self._change(replace(self._state, names=kept), may_drop=False)
+        self._change(self._state.with_names({cluster: _checked_name(name)}), may_drop=False)
 
     def replay(
         self,

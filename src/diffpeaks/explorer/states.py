@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from diffpeaks.cuts import Cut
@@ -28,6 +29,11 @@ class State:
     def partition(self) -> State:
         """What decides the labels alone."""
         return replace(self, names=())
+
+    def with_names(self, names: Mapping[int, str]) -> State:
+        """The same with more names; an empty one takes a name away."""
+        known = {**dict(self.names), **names}
+        return replace(self, names=tuple(sorted((number, name) for number, name in known.items() if name)))
 
 
 @dataclass

@@ -66,8 +66,9 @@ class HillFlow:
         between, below = rows.links.rows_between(hill, forest.rank, max_link)
         merging.open_passes(between, hill, forest.rank, below, rows.kept_links, n_threads)
         merged, saddles, ends, separation = merging.join(flow_weight, usual_flow)
-        saddle, crossing, prominence = forest.saddle.copy(), forest.crossing.copy(), forest.prominence.copy()
-        saddle[tops], crossing[tops], prominence[tops] = NO_POINT, NO_POINT, np.inf  # that join no other
+        saddle, crossing = np.full((2, len(order)), NO_POINT, np.int32)
+        prominence = np.zeros(len(order))
+        prominence[tops] = np.inf  # those that join no other
         lower = order[merged]
         saddle[lower], crossing[lower], prominence[lower] = order[saddles], order[ends], separation
         return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
@@ -123,7 +124,7 @@ def kept_rows(
     The hills are along links of any length, and `hill` is the number of each sample's. Points of the walk
     are the samples named by `first`; None is all.
     """
-    longest_up, n_threads = _longest_up(hills), walk.n_threads
+    longest_up, n_threads = hills.longest_up, walk.n_threads
     at = slice(None) if first is None else first
     rows, weights = _host_rows(walk.graph), on_host(walk.weights)
     flow = KeptFlow(rows, hill[at], weights, walk.sent_by_weight, longest_up[at], n_threads)
@@ -133,15 +134,3 @@ def kept_rows(
 
 def _host_rows(graph: NeighborGraph) -> RaggedRows:
     return RaggedRows(graph.indptr, graph.indices, graph.distances)
-
-
-def _longest_up(forest: PeakForest) -> NDArray[np.float64]:
-    """The longest link on the path from each sample to the top of its hill; zero for tops."""
-    is_top = forest.parent == NO_POINT
-    up = np.where(is_top, forest.hill, forest.parent)
-    longest = np.where(is_top, 0.0, forest.delta)
-    while True:  # twice as far up each time
-        longest = np.maximum(longest, longest[up])
-        if np.array_equal(up, forest.hill):
-            return longest
-        up = up[up]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT, NOISE
-from diffpeaks._native import follow_links, merge_hills, sort_descending
+from diffpeaks._native import follow_links, merge_hills, sort_descending, split_hills
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph, PointSet
 from diffpeaks.recipes import LinkShares
@@ -55,9 +56,25 @@ class PeakForest:
         roots = np.flatnonzero(self.parent == NO_POINT)
         return roots[np.argsort(self.rank[roots])]
 
-    def within(self, max_link: float) -> PeakForest:
+    @cached_property
+    def longest_up(self) -> NDArray[np.float64]:
+        """The longest link on the path from each sample to the top of its hill; zero for tops."""
+        is_top = self.parent == NO_POINT
+        up = np.where(is_top, self.hill, self.parent)
+        longest = np.where(is_top, 0.0, self.delta)
+        while True:  # twice as far up each time
+            longest = np.maximum(longest, longest[up])
+            if np.array_equal(up, self.hill):
+                return longest
+            up = up[up]
+
+    def within(self, max_link: float, n_threads: int = 1) -> PeakForest:
         """Hills along the links that are shorter than that, without saddles."""
-        return linked_forest(DenserLinks(self.parent, self.delta).shorter_than(max_link), self.rank)
+        parent, delta, hill = np.empty_like(self.parent), np.empty_like(self.delta), np.empty_like(self.hill)
+        links = self.parent, self.delta, self.hill
+        known = vars(self).get("longest_up")  # to ask for it takes longer than to do without
+        split_hills(*links, known, float(max_link), parent, delta, hill, n_threads)
+        return _without_saddles(parent, delta, self.rank, hill)
 
 
 class DenserLinks(NamedTuple):
@@ -65,11 +82,6 @@ class DenserLinks(NamedTuple):
 
     parent: NDArray[np.int32]
     delta: NDArray[np.float64]
-
-    def shorter_than(self, max_link: float) -> DenserLinks:
-        is_kept = self.delta < max_link
-        parent = np.where(is_kept, self.parent, np.int32(NO_POINT))
-        return DenserLinks(parent, np.where(is_kept, self.delta, np.inf))
 
 
 def peak_forest(
@@ -88,21 +100,24 @@ def peak_forest(
     """
     order = density_order(density) if order is None else order
     forest = linked_along(graph, order, n_threads)
-    forest = forest if max_link == np.inf else forest.within(max_link)
+    forest = forest if max_link == np.inf else forest.within(max_link, n_threads)
     return flooded(forest, graph, density, max_link, n_threads)
 
 
 def linked_along(graph: NeighborGraph, order: NDArray[np.int32], n_threads: int = 1) -> PeakForest:
     """Hills along the links to the nearest denser sample in each row, without saddles."""
     rank = rank_of(order)
-    return linked_forest(denser_neighbors(graph, rank, n_threads), rank)
+    parent, delta = denser_neighbors(graph, rank, n_threads)
+    return _without_saddles(parent, delta, rank, hills_of(parent))
 
 
-def linked_forest(links: DenserLinks, rank: NDArray[np.int32]) -> PeakForest:
-    """Hills along links, without saddles: as if no hill met another."""
-    nobody = np.full(len(rank), NO_POINT, np.int32)
-    prominence = np.where(links.parent == NO_POINT, np.inf, 0.0)
-    return PeakForest(*links, prominence, nobody, nobody, rank, hills_of(links.parent))
+def _without_saddles(
+    parent: NDArray[np.int32], delta: NDArray[np.float64], rank: NDArray[np.int32], hill: NDArray[np.int32]
+) -> PeakForest:
+    """Hills along links as if none met another."""
+    nobody, prominence = np.full(len(rank), NO_POINT, np.int32), np.zeros(len(rank))
+    prominence[np.flatnonzero(parent == NO_POINT)] = np.inf
+    return PeakForest(parent, delta, prominence, nobody, nobody, rank, hill)
 
 
 def flooded(
@@ -153,20 +168,29 @@ def peak_labels(forest: PeakForest, peaks: NDArray[Any]) -> NDArray[np.int64]:
     The hill of a root that is no peak is merged into the hill across its saddle.
     """
     is_root = forest.parent == NO_POINT
-    are_roots = bool(np.all(is_root[peaks]))
-    if are_roots:  # then no hill is split, and links among roots are enough
-        links = np.arange(len(is_root), dtype=np.int32)
-        roots = np.flatnonzero(is_root)
-        met = forest.crossing[roots]
-        links[roots] = np.where(met == NO_POINT, np.int32(NO_POINT), forest.hill[met])
-    else:
-        links = np.where(is_root, forest.crossing, forest.parent)
+    label = np.empty(len(is_root), np.int64)  # of peaks, then of all that links lead from
+    label[peaks[np.argsort(forest.rank[peaks])]] = np.arange(len(peaks))
+    if not np.all(is_root[peaks]):
+        return label[_peaks_along(np.where(is_root, forest.crossing, forest.parent), peaks)]
+    roots = np.flatnonzero(is_root)  # no hill is split: links among them are enough
+    place = np.empty(len(is_root), np.int32)
+    place[roots] = np.arange(len(roots))
+    met = forest.crossing[roots]
+    links = np.where(met == NO_POINT, met, place[forest.hill[met]])
+    label[roots] = label[roots[_peaks_along(links, place[peaks], roots)]]
+    return label[forest.hill]
+
+
+def _peaks_along(
+    links: NDArray[np.int32], peaks: NDArray[Any], samples: NDArray[np.int64] | None = None
+) -> NDArray[np.int32]:
+    """Where links between some samples, or between all, end if they end at peaks."""
     links[peaks] = peaks
     if np.any(links == NO_POINT):
-        stranded = np.flatnonzero(links == NO_POINT)[0]
+        first = np.flatnonzero(links == NO_POINT)[0]
+        stranded = first if samples is None else samples[first]
         raise ValueError(f"sample {stranded} is no peak, and no link leads from it to one")
-    ends = _ends_of(links)
-    return labels_by_peak(ends[forest.hill] if are_roots else ends, forest.rank)
+    return _ends_of(links)
 
 
 def hills_of(parent: NDArray[np.int32]) -> NDArray[np.int32]:

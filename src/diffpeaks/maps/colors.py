@@ -109,7 +109,7 @@ def _clusters_beside(
     places, labels = places[::every].astype(np.float64), labels[::every]
     places, labels = places[labels != NOISE], labels[labels != NOISE]
     seen = np.flatnonzero(np.bincount(labels, minlength=n_clusters))
-    of_seen = np.searchsorted(seen, labels)
+    of_seen = np.searchsorted(seen, labels).astype(np.uint16)  # which numpy sorts fastest
     middles = np.column_stack([_medians(axis, of_seen) for axis in places.T])
     widths = 2 * _medians(np.abs(places - middles[of_seen]).ravel(), np.repeat(of_seen, 2))
     n_beside = min(_N_BESIDE + 1, len(seen))
@@ -122,9 +122,10 @@ def _clusters_beside(
     return beside, nearness
 
 
-def _medians(values: NDArray[np.float64], group_of: NDArray[np.int64]) -> NDArray[np.float64]:
+def _medians(values: NDArray[np.float64], group_of: NDArray[np.uint16]) -> NDArray[np.float64]:
     """The median of each group; each has values."""
-    ordered = values[np.lexsort((values, group_of))]
+    by_value = np.argsort(values)
+    ordered = values[by_value[np.argsort(group_of[by_value], kind="stable")]]
     sizes = np.bincount(group_of)
     first = np.cumsum(sizes) - sizes
     return (ordered[first + (sizes - 1) // 2] + ordered[first + sizes // 2]) / 2

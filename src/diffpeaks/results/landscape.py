@@ -207,8 +207,7 @@ class Landscape:
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
         with stage("hills"):
-            flow, forest = self._flow, self._linked
-            forest = forest if cut.max_link == np.inf else forest.within(cut.max_link)
+            flow, forest = self._flow, self._linked.within(cut.max_link, self.n_threads)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
@@ -223,7 +222,7 @@ class Landscape:
         if max_link == np.inf:
             return self._forest_of_all_links
         with stage("hills"):
-            return self._flooded(self._linked.within(max_link), self.links, max_link)
+            return self._flooded(self._linked.within(max_link, self.n_threads), self.links, max_link)
 
     @cached_property
     def _forest_of_all_links(self) -> PeakForest:

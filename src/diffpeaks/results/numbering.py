@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.validation import check_integer
 
-_MOST_CELLS = 1 << 22  # of a table of all pairs of clusters; for more, the pairs are sorted
+_MOST_CELLS = 4  # for each sample, of a table of all pairs of clusters; for more, the pairs are sorted
 
 
 def numbered(labels: ArrayLike, numbers: Mapping[int, int]) -> NDArray[np.int64]:
@@ -70,10 +70,12 @@ def continued_clusters(before: NDArray[np.int64], now: NDArray[np.int64]) -> NDA
 
 def _shared_samples(before: NDArray[np.int64], now: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     """Pairs of clusters before and now that share samples, and how many."""
-    in_both = (before != NOISE) & (now != NOISE)
     n_before, n_now = (int(labels.max(initial=NOISE)) + 1 for labels in (before, now))
-    pairs = before[in_both] * n_now + now[in_both]
-    if n_before * n_now <= _MOST_CELLS:
+    in_both = (before != NOISE) & (now != NOISE)
+    if not in_both.all():
+        before, now = before[in_both], now[in_both]
+    pairs = before * n_now + now
+    if n_before * n_now <= _MOST_CELLS * len(pairs):
         table = np.bincount(pairs, minlength=n_before * n_now)
         found = np.flatnonzero(table)
         count = table[found]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
 from diffpeaks._base.validation import n_threads
 from diffpeaks.baselines.communities import by_first_sample
@@ -179,4 +180,5 @@ def true_confidence(graph: NeighborGraph, y: NDArray[np.int64]) -> NDArray[np.fl
 
 def linked_labels(links: DenserLinks, min_similarity: float) -> NDArray[np.int64]:
     """Clusters of the links whose cosine is above a threshold."""
-    return by_first_sample(hills_of(links.shorter_than(1.0 - min_similarity).parent))
+    is_short = links.delta < 1.0 - min_similarity
+    return by_first_sample(hills_of(np.where(is_short, links.parent, np.int32(NO_POINT))))

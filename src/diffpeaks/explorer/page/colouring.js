@@ -5,7 +5,8 @@ import { shortNumber } from "./axes.js";
 import { css, packed } from "./colours.js";
 import { count, dot, element, row, span } from "./elements.js";
 
-const BY_CLUSTER = "cluster";
+const BY_CLUSTER = ""; // no column has this name
+const CLUSTER = "cluster";
 const FOLLOWS_CUT = "probability"; // all others stay while the cut moves
 // Cividis, from low to high: readable with any colour vision, on light and dark.
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];
@@ -44,7 +45,8 @@ export class Colouring {
     const kept = this.#select.value;
     this.#select.replaceChildren(
       ...[BY_CLUSTER, ...names].map((name) => {
-        const option = element("option", name);
+        const told = name === CLUSTER ? `${CLUSTER} (column)` : name || CLUSTER;
+        const option = element("option", told);
         option.value = name;
         return option;
       }),
@@ -96,7 +98,7 @@ export class Colouring {
       this.#found = found;
       this.#showLegend();
       this.#app.repaint();
-      document.documentElement.dataset.coloured = name;
+      document.documentElement.dataset.coloured = name || CLUSTER;
     });
   }
 

@@ -2,7 +2,7 @@
 
 import { readJson } from "./api.js";
 import { shortNumber } from "./axes.js";
-import { button, count, element, factsTable, heading, marked, paragraph, row, samplesTold, span, subheading } from "./elements.js";
+import { button, count, counted, element, factsTable, heading, marked, paragraph, row, samplesTold, span, subheading } from "./elements.js";
 import { GLOSSARY, firstWords } from "./glossary.js";
 import { picture } from "./pictures.js";
 
@@ -45,7 +45,7 @@ export class Details {
       ...this.#caption(about),
       paragraph(`Why: ${about.reason}.`),
       factsTable(facts),
-      subheading(about.path.length > 1 ? `Path to the peak, ${about.path.length - 1} steps` : "It is the peak"),
+      subheading(about.path.length > 1 ? `Path to the peak, ${counted(about.path.length - 1, "step")}` : "It is the peak"),
       this.#chips(shortened(about.path), about.saddles),
       subheading(`Neighbours, ${about.neighbors.length} of ${about.n_neighbors}`),
       this.#samples(about.neighbors, (one) => shortNumber(one.distance)),

@@ -64,6 +64,6 @@ export function marked(tag, text, words, name = "") {
 
 export const count = (number) => number.toLocaleString("en");
 
-export function samplesTold(number) {
-  return `${count(number)} ${number === 1 ? "sample" : "samples"}`;
-}
+export const counted = (number, thing) => `${count(number)} ${thing}${number === 1 ? "" : "s"}`;
+
+export const samplesTold = (number) => counted(number, "sample");

@@ -7,7 +7,7 @@ import { Colouring } from "./colouring.js";
 import { Colours } from "./colours.js";
 import { Controls } from "./controls.js";
 import { Details } from "./details.js";
-import { count, samplesTold } from "./elements.js";
+import { count, counted, samplesTold } from "./elements.js";
 import { allDrawn } from "./drawing.js";
 import { connectDialogs } from "./export.js";
 import { explainWords } from "./glossary.js";
@@ -224,7 +224,7 @@ class App {
     byId("redo").disabled = !clustering.can.redo;
     this.tell([clustering.told, ...clustering.notes].join(" · "), false);
     byId("cut-told").textContent = byId("cut-told").title = clustering.cut_told;
-    byId("prominence-hint").textContent = `of ${count(clustering.n_hills)} ${clustering.n_hills === 1 ? "hill" : "hills"}`;
+    byId("prominence-hint").textContent = `of ${counted(clustering.n_hills, "hill")}`;
     this.showChoice();
     if (clustering.result.length) this.list.reveal(clustering.result[0]);
     if (clustering.view) this.#setView(clustering.view);

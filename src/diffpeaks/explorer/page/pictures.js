@@ -4,6 +4,7 @@ import { readBlob } from "./api.js";
 import { element } from "./elements.js";
 
 const MOST_KEPT = 600;
+const SMALL = 96; // pixels
 const addresses = new Map();
 
 async function addressOf(sample) {
@@ -20,10 +21,11 @@ function forgetOldest() {
   address.then(URL.revokeObjectURL, () => {});
 }
 
-// An image of a sample; it goes away where there is no picture.
+// An image of a sample, the pixels of a small one as squares; it goes away where there is no picture.
 export function picture(sample, name) {
   const image = element("img", "", name);
   image.alt = "";
+  image.addEventListener("load", () => image.classList.toggle("small", image.naturalHeight <= SMALL));
   addressOf(sample).then(
     (address) => (image.src = address),
     () => image.remove(),

@@ -106,9 +106,18 @@ export class ProminencePlot {
         [left + width, y],
       ],
       `least prominence ${rise === null ? "∞" : shortNumber(rise)}`,
-      1,
+      this.#freeEnd,
     );
     this.#paintHills(context, ink);
+  }
+
+  // The end of the line with fewer hills just above it: the left one where they cross it on the right.
+  get #freeEnd() {
+    const { hill_places: places, hill_prominence: rises } = this.#app.clustering;
+    const isBelow = rises.findIndex((rise) => this.#height(rise) < this.#level);
+    const crossing = isBelow < 0 ? Infinity : Math.log10(places[isBelow] + 1);
+    const [x0, , x1] = this.#frame.bounds;
+    return crossing < (x0 + x1) / 2 ? 1 : 0;
   }
 
   // Above the line and its name, which must hide none.

@@ -3,7 +3,7 @@
 import { stroke } from "./axes.js";
 import { css, inkOn } from "./colours.js";
 
-const MOST = { numbers: 60, names: 60 }; // tags at a time
+const MOST = { numbers: 60, names: 40 }; // tags at a time
 const FURTHEST = { numbers: Infinity, names: 40 }; // pixels that a tag may be moved; others are left out
 const LONGEST_NAME = 20; // characters
 const PADDING = [5, 2]; // pixels between text and rim
@@ -122,8 +122,10 @@ export class Tags {
   #textOf(label) {
     const name = this.kind === "names" ? this.#app.names.of(label) : "";
     if (!name) return String(label);
-    const letters = [...name];
-    return letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join("")}…` : name;
+    const words = name.split(", ");
+    while (words.length > 1 && words.join(", ").length > LONGEST_NAME) words.pop();
+    const letters = [...words.join(", ")];
+    return letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join("")}…` : letters.join("");
   }
 
   #paintTag(context, ink, { label, text, anchor, middle, size: [width, height] }) {
