@@ -82,7 +82,7 @@ def _estimator_of(given: argparse.Namespace) -> ShardedDensityPeaks:
 
     for name in ("output", "save", "key", "width", "format", "header"):
         if getattr(given, name) is not None:
-            raise ValueError(f"--{name} has no effect with --out; leave it away")
+            raise ValueError(f"--{name} has no effect with --out; leave it out")
     if given.search not in _SEARCHES:
         raise ValueError(f"--search={given.search} is not for points in files; use one of {list(_SEARCHES)}")
     check_defaults(given, "--out", but=(*_TAKEN, "search"))

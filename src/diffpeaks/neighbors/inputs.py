@@ -121,20 +121,40 @@ def _graph_or_array(X: Any) -> Any:
 
 
 def _check_no_vectors(X: Any) -> None:
-    """Refuse a table or a column whose cells are vectors, such as a column of embeddings."""
+    """Refuse a table or a column whose cells are vectors, such as embeddings, or text."""
     names = getattr(X, "column_names", getattr(X, "columns", ()))  # of Arrow; of pandas and polars
     columns = {f"the column {name!r}": (f"X[{name!r}]", X[name]) for name in names}
-    n_dims = X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim  # np.ndim may be taken over by X
-    if not columns and n_dims == 1:
+    if not columns and _n_dims(X) == 1:
         columns = {"X": ("X", X)}
     for told, (place, column) in columns.items():
         cells = np.asarray(column[:1])
         first = cells[0] if cells.ndim and len(cells) else None
+        if isinstance(first, str) and not _is_number(first):
+            raise ValueError(
+                f"{told} holds text, such as {first!r}, not numbers; leave it out, or encode it as numbers"
+            )
         if isinstance(first, (list, tuple, np.ndarray)) and not hasattr(column, "columns"):
             raise ValueError(
                 f"{told} holds {type(first).__name__}s, not numbers; give the vectors themselves: "
                 f"np.stack(np.asarray({place}))"
             )
+
+
+def _n_dims(X: Any) -> int:
+    if hasattr(X, "ndim"):
+        return int(X.ndim)  # np.ndim may be taken over by X
+    try:
+        return np.asarray(X).ndim
+    except ValueError as error:
+        raise ValueError("the rows of X have different lengths; give each row the same features") from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 @stage("points")

@@ -33,7 +33,7 @@ from diffpeaks.sharded.gathering import Gathered, gathered
 from diffpeaks.sharded.labels import prepare_labels
 from diffpeaks.sharded.points import stored_points
 from diffpeaks.sharded.results import written_results
-from diffpeaks.sharded.sources import Source, open_source
+from diffpeaks.sharded.sources import Source, check_apart, open_source
 from diffpeaks.sharded.store import Store
 
 _MOST_SAMPLES = np.iinfo(np.int32).max
@@ -156,6 +156,9 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
             A folder for the results: a Parquet file for each shard, with id, label, density, delta and
             probability.
         """
+        for parameter, folder in (("out", out), ("work_folder", self.work_folder)):
+            if folder is not None:
+                check_apart(parameter, folder, X)
         source = open_source(X, self.columns, self.id_column)
         recall, budget = self._recall(source), self._budget(source)
         if out is not None:
