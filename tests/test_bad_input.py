@@ -333,6 +333,12 @@ def test_a_column_of_vectors_is_named_in_tables_of_arrow_and_polars():
             DensityPeaks().fit(column)
 
 
+def test_a_column_of_vectors_is_named_before_text():
+    frame = pd.DataFrame({"id": ["a", "b"], "embedding": [[0.0, 1.0], [2.0, 3.0]]})
+    with refuses("the column 'embedding'|np.stack"):
+        DensityPeaks().fit(frame)
+
+
 def test_a_column_of_text_is_named():
     frame = pd.DataFrame({"size": [1.0, 2.0], "title": ["a", "b"]})
     for given, words in (

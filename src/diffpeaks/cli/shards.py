@@ -104,7 +104,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"neighbours {neighbors_told(summary)}, {summary['metric']}"
     yield f"search     {summary['search']}, {recall_told(summary)}"
     yield f"smoothing  {smoothing_told(summary)}"
-    yield f"far away   {summary['isolation']['why']}"
+    yield f"isolated   {summary['isolation']['why']}"
     yield f"cut        {cut_told(summary)}"
     yield f"clusters   {summary['n_clusters']:,}"
     yield f"noise      {summary['n_noise']:,} samples"
