@@ -261,10 +261,10 @@ def test_functions_that_the_theory_names_exist():
         assert any(re.search(rf"(def|class) {name}\b", source) for source in sources), (module, name)
 
 
-def test_the_map_of_rooms_has_every_module_and_no_other():
+def test_the_table_of_modules_has_every_module_and_no_other():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    rooms = text[text.index("| room |") : text.index("Imports point downward only")].splitlines()[2:]
-    firsts = [row.split("|")[1] for row in rooms if row]
+    rows = text[text.index("| module |") : text.index("Imports point downward only")].splitlines()[2:]
+    firsts = [row.split("|")[1] for row in rows if row]
     named = {name for first in firsts for name in re.findall(r"`(\w+\.py|\w+/)`", first)}
     package = ROOT / "src" / "diffpeaks"
     entries = {path.name + "/" * path.is_dir() for path in package.iterdir() if path.name[:2] != "__"}

@@ -190,6 +190,8 @@ def test_what_cannot_be_drawn_is_refused():
         DecisionGraphDisplay(np.ones(3), np.ones(2)).plot()
     with pytest.raises(ValueError, match=r"'size'.*'density' or 'cluster'"):
         DensityDisplay.from_estimator(DensityPeaks().fit(X), X, color="size")
+    with pytest.raises(ValueError, match=f"X has 5 samples, but the fit has {len(X)}"):
+        DensityDisplay.from_estimator(DensityPeaks().fit(X), X[:5])
     wide = general_position(3, 60, 3)
     with pytest.raises(ValueError, match=r"2 features, got 3 features; use contours=False"):
         DensityDisplay.from_estimator(DensityPeaks().fit(wide), wide, contours=True)
