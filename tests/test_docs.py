@@ -93,6 +93,19 @@ def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     exec(block, dict(NAMES))
 
 
+def test_the_page_for_shards_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "embeddings").mkdir()
+    np.save("embeddings/points.npy", X)
+    fit, plan, *on_clusters = blocks_of("docs/larger-than-memory.md")
+    made = {}
+    exec(fit, made)
+    assert len(made["read_labels"]("labels").label) == len(X)
+    exec(plan, made)
+    for block in on_clusters:
+        compile(block, "larger-than-memory.md", "exec")
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_page_for_cells_runs(monkeypatch):
     for package in ("scanpy", "igraph"):
