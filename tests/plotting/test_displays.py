@@ -180,6 +180,17 @@ def test_much_noise_leaves_room_for_the_clusters():
     assert [text.get_text() for text in display.ax_.texts] == ["5,000, cut off here"]
 
 
+def test_clusters_have_the_same_colours_on_the_decision_graph_and_on_the_map():
+    X = general_position(4)
+    model = DensityPeaks(n_clusters=3).fit(X)
+    chosen = np.array([5, 2, 9])
+    graph = DecisionGraphDisplay.from_estimator(model, color_indices=chosen)
+    on_map = DensityDisplay.from_estimator(model, X, color="cluster", color_indices=chosen)
+    peaks = graph.ax_.collections[-1].get_facecolors()
+    np.testing.assert_allclose(peaks[:, :3], cluster_colors(np.arange(3), chosen))
+    assert {tuple(color) for color in on_map.ax_.collections[0].get_facecolors()} == set(map(tuple, peaks))
+
+
 def test_what_cannot_be_drawn_is_refused():
     X = general_position(3)
     with pytest.raises(ValueError, match=r"KernelDiffusion has no clusters.*'density'"):

@@ -92,6 +92,7 @@ class DensityDisplay(Display):
         positions: Any = None,
         color: str = "density",
         contours: bool = False,
+        color_indices: NDArray[np.int64] | None = None,
         ax: Any = None,
     ) -> Self:
         """The samples of a fitted density or clusterer, drawn.
@@ -107,6 +108,8 @@ class DensityDisplay(Display):
         color : {"density", "cluster"}
         contours : bool
             Draw the density between the samples, too; only for X with two features, without `positions`.
+        color_indices : array, optional
+            The colour of each cluster, as in `cluster_colors`. By default neighbours on the map differ.
         ax : matplotlib axes, optional
         """
         if color not in ("density", "cluster"):
@@ -126,7 +129,7 @@ class DensityDisplay(Display):
         if positions is None:
             mapped = X if contours else estimator  # which are between samples at their own place
             positions, names = map_coordinates(mapped), axis_names(mapped)
-        return cls(positions, estimator.density_, labels, peaks, grid, names).plot(ax=ax)
+        return cls(positions, estimator.density_, labels, peaks, grid, names, color_indices).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         positions = check_array(self.positions, ensure_min_features=2)[:, :2]
