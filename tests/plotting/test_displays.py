@@ -225,7 +225,7 @@ def test_the_demo_writes_labels_and_a_picture(tmp_path, capsys):
 
     main(str(tmp_path))
     printed = capsys.readouterr().out
-    for name in ("nothing given", "HDBSCAN", "k-means", "kd-sym", "fkd-asym"):
+    for name in ("no parameters", "HDBSCAN", "k-means", "kd-sym", "fkd-asym"):
         assert name in printed
     assert len((tmp_path / "labels.csv").read_text().split()) == 1 + 1797
     assert (tmp_path / "decision_graph.png").stat().st_size > 10_000
