@@ -231,7 +231,7 @@ ONE_BY_ONE = [
     (lambda: DensityPeaks(n_neighbors=9, metric="precomputed").fit(GRAPH), "n_neighbors=9|5|more neighbours"),
     (lambda: DensityPeaks().fit(GRAPH), "NeighborGraph|'euclidean'|precomputed"),
     (lambda: DensityPeaks().fit([[1.0, 2.0], [3.0]]), "rows of X have different lengths"),
-    (lambda: DensityPeaks().fit(X, sample_weight=np.ones(N) + 1j), "sample_weight|complex"),
+    (lambda: DensityPeaks().fit(X, sample_weight=np.ones(N) + 1j), "sample_weight must hold real numbers"),
     (lambda: DensityPeaks().fit(X, sample_weight=-np.ones(N)), "sample 0 is -1.0|leaves a sample out"),
     (lambda: DensityPeaks().fit(X, sample_weight=10.0 ** np.arange(N)), "is 1,|1e+59|1e-30 times"),
     (lambda: neighbor_graph(GRAPH, 3), "NeighborGraph|'euclidean'|precomputed"),

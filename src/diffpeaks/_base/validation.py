@@ -206,12 +206,13 @@ def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
 def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     """One finite weight for each sample, none negative and not all of them zero."""
     check_unmasked("sample_weight", sample_weight)
-    if np.iscomplexobj(sample_weight):
-        raise TypeError("sample_weight holds complex numbers; weights must be real")
     try:
-        weights = np.asarray(sample_weight, np.float64)
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        weights = given.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"sample_weight must hold numbers, got {sample_weight!r}") from error
+        raise TypeError(f"sample_weight must hold real numbers, got {sample_weight!r}") from error
     if weights.shape != (n_samples,):
         raise ValueError(
             f"sample_weight has shape {weights.shape}; it must hold one value for each of {n_samples} samples"
