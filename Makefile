@@ -23,7 +23,7 @@ test: lint
 MINIMUM = build/minimum
 
 # deprecations are no errors there: old packages call what newer ones beside them have deprecated;
-# scikit-learn 1.6 imports its estimator checks beside array-api-compat only with SCIPY_ARRAY_API=1
+# where array-api-compat is installed, the estimator checks of scikit-learn 1.6 need SCIPY_ARRAY_API=1
 test-minimum:
 	$(PYTHON) -m venv $(MINIMUM)
 	$(PYTHON) packaging/minimum.py > $(MINIMUM)/constraints.txt
