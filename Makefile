@@ -22,13 +22,14 @@ test: lint
 
 MINIMUM = build/minimum
 
-# deprecations are no errors there: old packages call what newer ones beside them have deprecated
+# deprecations are no errors there: old packages call what newer ones beside them have deprecated;
+# where array-api-compat is installed, the estimator checks of scikit-learn 1.6 need SCIPY_ARRAY_API=1
 test-minimum:
 	$(PYTHON) -m venv $(MINIMUM)
 	$(PYTHON) packaging/minimum.py > $(MINIMUM)/constraints.txt
 	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check \
 		-c $(MINIMUM)/constraints.txt ".[dev]" ./benchmarks/paper
-	$(MINIMUM)/bin/python -m pytest -q -p no:cacheprovider -W default::DeprecationWarning tests
+	SCIPY_ARRAY_API=1 $(MINIMUM)/bin/python -m pytest -q -p no:cacheprovider -W default::DeprecationWarning tests
 
 PYTHON_SOURCES = src tests benchmarks examples docs/_site packaging
 

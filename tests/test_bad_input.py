@@ -230,6 +230,10 @@ ONE_BY_ONE = [
     (lambda: MODEL.fit(GRAPH).recut(n_clusters=3), "no denser neighbour|max_link or min_prominence"),
     (lambda: DensityPeaks(n_neighbors=9, metric="precomputed").fit(GRAPH), "n_neighbors=9|5|more neighbours"),
     (lambda: DensityPeaks().fit(GRAPH), "NeighborGraph|'euclidean'|precomputed"),
+    (lambda: DensityPeaks().fit([[1.0, 2.0], [3.0]]), "rows of X have different lengths"),
+    (lambda: DensityPeaks().fit(X, sample_weight=np.ones(N) + 1j), "sample_weight must hold real numbers"),
+    (lambda: DensityPeaks().fit(X, sample_weight=-np.ones(N)), "sample 0 is -1.0|leaves a sample out"),
+    (lambda: DensityPeaks().fit(X, sample_weight=10.0 ** np.arange(N)), "is 1,|1e+59|1e-30 times"),
     (lambda: neighbor_graph(GRAPH, 3), "NeighborGraph|'euclidean'|precomputed"),
     (lambda: neighbor_graph(X), "n_neighbors, radius, or both"),
     (lambda: neighbor_graph(X, 3, metric=lambda a, b: np.nan), "metric|NaN"),
@@ -327,6 +331,23 @@ def test_a_column_of_vectors_is_named_in_tables_of_arrow_and_polars():
     for column in (arrow["embedding"], polars["embedding"]):
         with refuses("X holds|np.stack(np.asarray(X))"):
             DensityPeaks().fit(column)
+
+
+def test_a_column_of_vectors_is_named_before_text():
+    frame = pd.DataFrame({"id": ["a", "b"], "embedding": [[0.0, 1.0], [2.0, 3.0]]})
+    with refuses("the column 'embedding'|np.stack"):
+        DensityPeaks().fit(frame)
+
+
+def test_a_column_of_text_is_named():
+    frame = pd.DataFrame({"size": [1.0, 2.0], "title": ["a", "b"]})
+    for given, words in (
+        (frame, "the column 'title' holds text, such as 'a'"),
+        (frame["title"], "X holds text"),
+    ):
+        with refuses(words):
+            DensityPeaks().fit(given)
+    DensityPeaks().fit(frame.assign(title=["1", "2"]))
 
 
 def test_an_unknown_metric_is_told_all_that_are_known():

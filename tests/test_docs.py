@@ -93,6 +93,19 @@ def test_code_of_the_documents_runs(block, tmp_path, monkeypatch):
     exec(block, dict(NAMES))
 
 
+def test_the_page_for_shards_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "embeddings").mkdir()
+    np.save("embeddings/points.npy", X)
+    fit, plan, *on_clusters = blocks_of("docs/larger-than-memory.md")
+    made = {}
+    exec(fit, made)
+    assert len(made["read_labels"]("labels").label) == len(X)
+    exec(plan, made)
+    for block in on_clusters:
+        compile(block, "larger-than-memory.md", "exec")
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_page_for_cells_runs(monkeypatch):
     for package in ("scanpy", "igraph"):
@@ -261,10 +274,10 @@ def test_functions_that_the_theory_names_exist():
         assert any(re.search(rf"(def|class) {name}\b", source) for source in sources), (module, name)
 
 
-def test_the_map_of_rooms_has_every_module_and_no_other():
+def test_the_table_of_modules_has_every_module_and_no_other():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    rooms = text[text.index("| room |") : text.index("Imports point downward only")].splitlines()[2:]
-    firsts = [row.split("|")[1] for row in rooms if row]
+    rows = text[text.index("| module |") : text.index("Imports point downward only")].splitlines()[2:]
+    firsts = [row.split("|")[1] for row in rows if row]
     named = {name for first in firsts for name in re.findall(r"`(\w+\.py|\w+/)`", first)}
     package = ROOT / "src" / "diffpeaks"
     entries = {path.name + "/" * path.is_dir() for path in package.iterdir() if path.name[:2] != "__"}

@@ -101,10 +101,10 @@ def test_another_rule_for_isolated_samples():
 
 def test_what_a_recipe_says_of_isolated_samples_is_told_as_such():
     X = SETS["iris"]()
-    assert "the recipe takes" in str(
+    assert "the recipe treats" in str(
         DensityPeaks(recipe=replace(DEFAULT, isolated="strangers")).fit(X).isolation_
     )
-    assert "the recipe takes" not in str(DensityPeaks().fit(X).isolation_)
+    assert "the recipe treats" not in str(DensityPeaks().fit(X).isolation_)
 
 
 def test_strangers_of_a_graph_are_refused_where_nothing_says_what_far_is():

@@ -97,12 +97,35 @@ def test_results_can_be_written_and_read(tmp_path):
         ({"restrict_to": ("type", ["z"])}, "['z']|no categories of adata.obs['type']"),
         ({"restrict_to": ("type", "a")}, "list of its categories"),
         ({"restrict_to": ("kind", ["a"])}, "'kind' is not in adata.obs|type"),
+        ({"restrict_to": "type"}, "restrict_to='type'|a column and a list of its categories"),
+        ({"restrict_to": ("type", None)}, "list of its categories"),
+        ({"key_added": None}, "key_added=None must be the name of a column"),
+        ({"key_added": 3}, "key_added=3 must be the name of a column"),
+        ({"key_added": ""}, "key_added='' must be the name of a column"),
     ],
     ids=str,
 )
 def test_what_is_not_there_is_refused_by_its_name(given, words):
     with refuses(words):
         density_peaks(cells(), **given)
+
+
+@pytest.mark.parametrize("given", [np.eye(3), None, "cells.h5ad"], ids=str)
+def test_only_an_anndata_is_clustered(given):
+    with refuses(f"adata must be an AnnData, got {type(given).__name__}"):
+        density_peaks(given)
+
+
+def test_without_values_a_representation_is_asked_for():
+    with refuses("use_rep='X' needs adata.X, which is None|use_rep='X_pca'"):
+        density_peaks(anndata.AnnData(obs=cells().obs), use_rep="X")
+
+
+def test_categories_may_be_numbers():
+    adata = cells()
+    adata.obs["batch"] = np.arange(adata.n_obs) % 2
+    density_peaks(adata, restrict_to=("batch", [1]))
+    assert {name.partition(",")[0] for name in adata.obs["diffpeaks_R"]} == {"0", "1"}
 
 
 def test_without_neighbours_the_remedy_is_named():

@@ -26,26 +26,27 @@ from diffpeaks.results.sweeps import Sweep, core_sweep
 
 
 class DensityDBSCAN(DensityClusterer):
-    """DBSCAN with any density in the place of the count.
+    """DBSCAN with any density instead of the number of samples in a ball.
 
-    With `NaiveDensity(radius=eps)` and `min_density=min_samples` this is the classic DBSCAN, with one
-    difference: a border sample joins its nearest core, not the first that is found.
+    With `NaiveDensity(radius=eps)` and `min_density=min_samples` this is classic DBSCAN, with one difference:
+    a border sample joins its nearest core, not the first one that is found.
 
     Parameters
     ----------
     density : estimator, str, array, callable or None
-        As in `DensityPeaks`; None is `KernelDiffusion(steps=3)`, whose cores are joined along their nearest
-        neighbours alone, and among strangers (`isolation_`) along short links alone.
+        As in `DensityPeaks`; None is `KernelDiffusion(steps=3)`. Its cores are joined only along their
+        nearest neighbours, and if isolated samples are strangers (`isolation_`), only along short links.
     min_density : float or "auto"
         A sample of that density or more is a core sample. Diffusion densities have mean one. "auto" is 0.8
         for the default density, and 1 for the others.
     border : bool
         Whether a sample that is no core joins its nearest core neighbour; otherwise it is noise.
     n_neighbors : int or "auto"
-        Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 3 log2(n) for the default density, and 2 log2(n) for the others.
+        Number of neighbours, the sample itself included, for the default density, for values and for
+        functions; other densities have their own parameter. "auto" is 3 log2(n) for the default density, and
+        2 log2(n) for the others.
     recipe : Recipe, optional
-        As in `DensityPeaks`; of it the neighbours, the steps, the links and the core density count.
+        As in `DensityPeaks`; only its neighbours, steps, links and core density are used.
     metric, metric_params, search, n_jobs, device, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 
@@ -56,8 +57,7 @@ class DensityDBSCAN(DensityClusterer):
     core_sample_indices_ : array
     min_density_ : float
     isolation_ : Isolation
-        Whether samples far from all others are strangers, of which no cores are joined over long links, or
-        outliers.
+        Whether isolated samples are strangers or outliers. If they are strangers, long links join no cores.
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
     peak_indices_ : array of int, one for each cluster

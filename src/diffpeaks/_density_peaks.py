@@ -34,9 +34,8 @@ from diffpeaks.results.landscape import Landscape, Tried
 class DensityPeaks(FittedMethods, DensityClusterer):
     """Density peaks clustering on a kernel diffusion density.
 
-    Each sample is linked to its nearest denser neighbour; a cut decides which samples are peaks, and
-    every other sample belongs to the peak that its links lead to. Without a cut one is chosen from
-    the data.
+    Each sample is linked to its nearest denser neighbour. A cut decides which samples are peaks, and every
+    other sample belongs to the peak that its links lead to. If no cut is given, it is automatic.
 
     Parameters
     ----------
@@ -46,38 +45,40 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         `NeighborGraph` that returns these. None is `KernelDiffusion(steps=3, start_power=m)`, m
         the intrinsic dimension, at most 2.
     n_clusters : int, optional
-        Take that many peaks, those with the largest density x delta.
+        Use that many peaks, those with the largest density x delta.
     max_link : float, optional
         Drop links of that length or longer.
     min_prominence : float, optional
-        Absorb hills that rise less than that above their saddle, in log density; infinity leaves one
-        hill for each connected part of the graph. The cut that is chosen from the data also weighs what
-        flows over saddles (`cut_.flow_weight`), in few dimensions how large hills are (`cut_.size_weight`).
+        Merge hills that rise less than that above their saddle, in log density; infinity leaves one hill for
+        each connected component of the graph. The automatic cut also uses the flow over saddles
+        (`cut_.flow_weight`), and in few dimensions the size of hills (`cut_.size_weight`).
     n_neighbors : int or "auto"
-        Neighbours to search where `density` does not say: for the default density, for values and
-        for functions. "auto" is 3 log2(n) of n distinct samples for the default density, or half of these if
-        nearly all samples would be one cluster (`recipes.Recipe.dominant`), and 2 log2(n) for the others.
+        Number of neighbours, the sample itself included, for the default density, for values and for
+        functions; other densities have their own parameter. "auto" is 3 log2(n) of n distinct samples for the
+        default density, or half of these if nearly all samples would be one cluster
+        (`recipes.Recipe.dominant`), and 2 log2(n) for the others.
     halo : bool
-        Keep the cores only: samples below the densest border sample of their cluster become noise.
+        Keep only the cores: samples less dense than the densest border sample of their cluster become noise.
     min_cluster_size : int
-        Samples of clusters with fewer samples, halo counted, become noise.
+        Samples of clusters with fewer samples, the halo included, become noise.
     noise : {"keep", "assign", "singletons"}
-        "keep" labels noise -1. "assign" gives each sample of it to the remaining cluster that it reaches
-        over its nearest denser samples, however far. "singletons" makes each a cluster of its own, after
-        the others, and counts it in `n_clusters_` and `peak_indices_`.
+        "keep" labels noise -1. "assign" puts each noise sample into the cluster that its nearest denser
+        samples lead to, at any distance. "singletons" makes each noise sample a cluster, numbered after the
+        others and counted in `n_clusters_` and `peak_indices_`.
     smooth : bool or "auto"
-        Move samples towards their mutual neighbours first, the more the more dimensions there are. "auto"
-        does so for dense Euclidean or cosine data without strangers (`isolation_`) where neither `density`
-        nor `max_link` is given.
+        Move samples towards their mutual neighbours first, farther in more dimensions. "auto" does so for
+        dense Euclidean or cosine data without strangers (`isolation_`), if neither `density` nor `max_link`
+        is given.
     recipe : Recipe, optional
-        The choices and constants of all that is not given. None is `recipes.DEFAULT` for the default density:
-        duplicates are one sample of their weight, samples are smoothed, hills are linked along short links,
-        and flow over saddles counts. For a density that is given it is `recipes.PLAIN`, without all of these.
-        `replace(DEFAULT, rise=1.0)` changes one constant.
+        The choices and constants of everything that is not given. For the default density, None is
+        `recipes.DEFAULT`: duplicates are one sample of their weight, samples are smoothed, hills are linked
+        along short links, and the flow over saddles is used. For a given density, None is `recipes.PLAIN`,
+        without all of these. `replace(DEFAULT, rise=1.0)` changes one constant.
     metric, metric_params, search, n_jobs, device, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
     random_state : int, RandomState or None
-        Draws the pairs of samples whose distance says what far is; None stands for a fixed seed.
+        Seed for the random pairs of samples whose median distance defines isolated samples; None is a fixed
+        seed.
 
     Attributes
     ----------
@@ -86,21 +87,21 @@ class DensityPeaks(FittedMethods, DensityClusterer):
     density_ : array of shape (n_samples,)
     density_estimator_ : the fitted density
     smoothing_ : Smoothing or None
-        By how much samples were moved; None where they stay. Density, graph and cut are those of the moved
+        How far samples were moved; None if they were not. Density, graph and cut are those of the moved
         samples.
     isolation_ : Isolation
-        Whether samples far from all others are taken for strangers, who stay alone, or for outliers of
-        clusters, and why. `max_link`, `min_cluster_size` and `noise` override it.
+        Whether isolated samples are treated as strangers, each a cluster of its own, or as outliers, which
+        join a cluster, and why. `max_link`, `min_cluster_size` and `noise` override it.
     peak_indices_ : array of int, one for each cluster
     n_clusters_ : int
     cut_ : Cut
-        The cut that was used; what "automatic" chose can be read here.
+        The cut that was used, also if it is automatic.
     forest_ : PeakForest
     graph_ : NeighborGraph
     probabilities_ : array of shape (n_samples,)
-        How surely each sample belongs to its cluster; `memberships` has the others that it may belong to.
+        How certain each label is; `memberships` has the other candidates.
     outlier_scores_ : array of shape (n_samples,)
-        How far each density falls below that of the sample's neighbours.
+        How much less dense each sample is than its neighbours.
 
     Examples
     --------
@@ -231,7 +232,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         if self.density is None and self.n_neighbors == "auto" and needs.n_neighbors is not None:
             landscape = self._closer(landscape, needs.n_neighbors)
 
-        # the cut: the one given, or chosen from the data
+        # the cut: the one given, or the automatic one
         cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
 
         # a forest of hills, its peaks, and the labels of all samples

@@ -85,65 +85,67 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Recipe:
-    """The choices and constants from points to labels, where none are given.
+    """The choices and constants of everything that is not given, from points to labels.
 
-    `DensityPeaks(recipe=replace(DEFAULT, rise=1.0))` changes one constant and leaves the others.
+    `DensityPeaks(recipe=replace(DEFAULT, rise=1.0))` changes one constant and keeps the others.
 
     Attributes
     ----------
     neighbors : float
         `n_neighbors` is this times log2(n) of n distinct samples.
     dominant, closer_share : float
-        If one cluster has more than the share `dominant` of the samples, the share `closer_share` of the
-        neighbours is tried. These are taken if no cluster then has more than the rest, 1 - `dominant`.
+        If one cluster has more than the share `dominant` of the samples, the fit is repeated with the share
+        `closer_share` of the neighbours. The second result is used if no cluster in it has more than
+        1 - `dominant` of the samples.
     steps : int
         Steps of the walk.
     start_power : float
-        In m dimensions the walk starts in proportion to the k-th neighbour distance to the power of minus m,
-        which is the density, or of minus this, whichever is less; in many dimensions that is hardly a start.
+        The mass at the start of the walk is the k-th neighbour distance to the power of -min(m, this) in m
+        dimensions. The power -m is the k-NN density.
     nearest_share, mutual_share : float
-        Hills are linked along the nearest share of each row, and along mutual neighbours within the other.
+        Hills are linked along the nearest neighbours, this share of each row, and along mutual neighbours
+        within a larger share of it.
     fewest : int
-        The least number of samples to which a sample is linked, itself counted, and towards which it is
+        The least number of samples, itself included, to which a sample is linked and towards which it is
         moved.
     plane_share : float
-        The mutual share is at least this over the intrinsic dimension, and the nearest share grows with it:
-        in few dimensions a sample needs more links to hang together with its cluster.
+        The mutual share is at least this divided by the intrinsic dimension, and the nearest share grows in
+        proportion: in few dimensions it takes more links to connect the samples of a cluster.
     link_share : float
-        Samples whose nearest neighbour is farther than this share of the distance of random pairs are far;
-        where far samples are strangers, no link is longer.
+        A sample is isolated if its nearest neighbour is farther than this share of the median distance of
+        random pairs. If isolated samples are strangers, no link is longer.
     few : float
-        A share of samples below this does not count when strangers are told from outliers.
+        Smaller shares of the samples are ignored when strangers are distinguished from outliers.
     valley : float
-        Strangers make a second peak in the histogram of nearest-neighbour distances; both peaks are this
-        times as high as the valley between them.
+        Strangers make a second peak in the histogram of nearest-neighbour distances. Both peaks must be this
+        many times as high as the valley between them.
     rise : float
         How far a hill must rise above its saddle, in log density; in m < 2 dimensions 2/m times as far.
     flow_weight : float
-        How much flow over a saddle counts beside its height in very many dimensions; nothing in the plane.
+        Weight of the flow over a saddle beside its height, in very many dimensions; in the plane it is 0.
     usual_flow : float
-        The share of a hill's walk that goes over a saddle at which height alone counts.
+        The share of a hill's walk that crosses a saddle at which the flow changes nothing.
     size_weight, usual_size : float
-        Where flow does not count, a hill of more samples than `usual_size` neighbour lists must rise farther,
-        by this weight times the logarithm of the ratio: the more samples, the higher the hills of chance.
+        In few dimensions a hill of more samples than `usual_size` neighbour lists must rise farther, by this
+        weight times the logarithm of the ratio: the more samples, the higher the hills that chance makes.
     flat_dimension : float
-        Below that intrinsic dimension sizes of hills count in the place of flow, and samples are not moved.
+        Below this intrinsic dimension the size of hills is used instead of the flow, and samples are not moved.
     kept_power : float
-        In m dimensions smoothing leaves a sample k^(-kept_power (1/2 - 1/m)) of its own position.
+        In m dimensions a smoothed sample keeps the share k^(-kept_power (1/2 - 1/m)) of its own position.
     core_density : float
-        A core sample of `DensityDBSCAN` has that share of the mean density or more.
+        A core sample of `DensityDBSCAN` has at least this share of the mean density.
     merge_duplicates : bool
-        Samples that coincide are one of their weight, where the density knows weights.
+        Whether duplicates count as one sample of their weight, if the density takes weights.
     smooth : bool
-        Whether samples are moved towards their neighbours where `smooth="auto"`.
+        Whether samples are moved towards their neighbours if `smooth="auto"`.
     isolated : {"auto", "strangers", "outliers"}
-        What samples far from all others are; "auto" asks the distances. Only strangers by the distances keep
-        samples from being moved.
+        What isolated samples are; "auto" decides by the distances. Strangers prevent smoothing only if the
+        distances show them.
     join_lone : bool
-        Whether among strangers an isolated sample joins the cluster to whose mean it is as near as members
+        Whether an isolated sample joins a cluster, among strangers, if it is as near to its mean as members
         are.
     measure_dimension : bool
-        Whether the intrinsic dimension is measured; else it counts as infinite, and flow does not count.
+        Whether the intrinsic dimension is measured; otherwise it is taken as infinite, and flow is not used.
     """
 
     neighbors: float = 3.0

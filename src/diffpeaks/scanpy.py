@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diffpeaks._base.validation import some_of
 from diffpeaks._density_peaks import DensityPeaks
 
 __all__ = ["density_peaks"]
@@ -30,8 +31,8 @@ def density_peaks(
 ) -> Any:
     """Cluster the cells of an AnnData, on their neighbour graph or on a representation.
 
-    Without `neighbors_key`, `obsp` and `use_rep` it is the graph of `scanpy.pp.neighbors`. A representation
-    tells more than a graph: cells are smoothed where that helps, and strangers are told from outliers.
+    The default is the graph of `scanpy.pp.neighbors`. A representation (`use_rep`) holds more information
+    than a graph: cells can be smoothed, and isolated cells are recognised as strangers or outliers.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ def density_peaks(
     use_rep : str, optional
         A representation in `adata.obsm`, such as "X_pca", or "X".
     restrict_to : (str, sequence of str), optional
-        A column of `adata.obs` and some of its categories: their cells are clustered alone, and the others
-        keep the categories that they have there.
+        A column of `adata.obs` and some of its categories. Only their cells are clustered; the others keep
+        the categories of that column.
     random_state : int, RandomState or None
         As in `DensityPeaks`.
     copy : bool
@@ -58,13 +59,14 @@ def density_peaks(
     Returns
     -------
     AnnData or None
-        The copy, if one is asked for. These are set:
+        The copy if `copy=True`. These entries are set:
 
-        `adata.obs[key_added]` : categories "0", "1", ... in the order of peak density; "-1" for noise, which
-        `min_cluster_size` and `halo` make.
+        `adata.obs[key_added]` : categories "0", "1", ... in the order of peak density; "-1" is noise, which
+        only `min_cluster_size` and `halo` make.
 
-        `adata.uns[key_added]["params"]` : what was given, and the number of clusters.
+        `adata.uns[key_added]["params"]` : the parameters, and the number of clusters.
     """
+    _check_call(adata, key_added, restrict_to)
     adata = adata.copy() if copy else adata
     cells = None if restrict_to is None else _restricted(adata, *restrict_to)
     X, is_graph = _input_of(adata, neighbors_key, obsp, use_rep)
@@ -85,6 +87,21 @@ def density_peaks(
     return adata if copy else None
 
 
+def _check_call(adata: Any, key_added: Any, restrict_to: Any) -> None:
+    missing = [name for name in ("X", "obs", "uns", "obsm", "obsp") if not hasattr(adata, name)]
+    if missing:
+        raise TypeError(f"adata must be an AnnData, got {type(adata).__name__}, which has no {missing[0]}")
+    if not isinstance(key_added, str) or not key_added:
+        raise ValueError(f"key_added={key_added!r} must be the name of a column of adata.obs")
+    is_pair = isinstance(restrict_to, (tuple, list)) and len(restrict_to) == 2
+    if restrict_to is not None and not (is_pair and _is_list_of_names(restrict_to[1])):
+        raise ValueError(f"restrict_to={restrict_to!r} must be a column and a list of its categories")
+
+
+def _is_list_of_names(categories: Any) -> bool:
+    return isinstance(categories, Collection) and not isinstance(categories, str) and len(categories) > 0
+
+
 def _input_of(
     adata: Any, neighbors_key: str | None, obsp: str | None, use_rep: str | None
 ) -> tuple[Any, bool]:
@@ -93,6 +110,8 @@ def _input_of(
     given = {name: value for name, value in sources.items() if value is not None}
     if len(given) > 1:
         raise ValueError(f"{given} name more than one thing to cluster; give one of them")
+    if use_rep == "X" and adata.X is None:
+        raise ValueError("use_rep='X' needs adata.X, which is None; name a representation: use_rep='X_pca'")
     if use_rep is not None:
         return (adata.X if use_rep == "X" else _entry(adata.obsm, use_rep, "obsm", "use_rep")), False
     if obsp is None:
@@ -130,13 +149,15 @@ def _check_no_metric(parameters: dict[str, Any]) -> None:
 
 def _restricted(adata: Any, key: str, categories: Sequence[str]) -> NDArray[np.int64]:
     """The cells of these categories."""
-    if isinstance(categories, str) or not len(categories):
-        raise ValueError(f"restrict_to={(key, categories)!r} must name a column and a list of its categories")
     column = _entry(adata.obs, key, "obs", "restrict_to").astype(str)
-    unknown = sorted(set(categories) - set(column))
+    named = set(map(str, categories))
+    unknown = sorted(named - set(column))
     if unknown:
-        raise ValueError(f"restrict_to names {unknown}, which are no categories of adata.obs[{key!r}]")
-    return np.flatnonzero(np.isin(column, list(categories)))
+        raise ValueError(
+            f"restrict_to names {unknown}, which are no categories of adata.obs[{key!r}]; it has "
+            f"{some_of(np.unique(column))}"
+        )
+    return np.flatnonzero(np.isin(column, list(named)))
 
 
 def _among_others(
@@ -144,7 +165,7 @@ def _among_others(
 ) -> NDArray[Any]:
     """Names of all cells, as scanpy has them: those of the restricted ones after their categories."""
     found = np.asarray(adata.obs[key].astype(str), dtype=object)
-    found[cells] = [f"{'-'.join(categories)},{name}" for name in names]
+    found[cells] = [f"{'-'.join(map(str, categories))},{name}" for name in names]
     return found
 
 

@@ -21,20 +21,19 @@ _FEWER = 2  # a layer has at most one cluster for so many of the layer before
 
 
 class DensityPeaksClusterer(BaseEstimator):
-    """Layers of clusters for `toponymy.Toponymy(clusterer=...)`, each joining clusters of the one before.
+    """Layers of clusters for `toponymy.Toponymy(clusterer=...)`; each layer joins clusters of the one before.
 
-    The finest layer is the clustering of a `DensityPeaks`. Further ones join its clusters as `hierarchy`
-    does: of all clusterings with at most half as many clusters, and more than a quarter, the one that
-    persists over the widest range of prominence. The embedding vectors are clustered as they are; the
-    clusterable vectors, which have few dimensions because other methods need that, are not used.
+    The finest layer is the clustering of a `DensityPeaks`. Each further layer has at most half as many
+    clusters as the one before, and more than a quarter if possible. Of the clusterings in `hierarchy` with
+    such a number of clusters, it is the one that persists over the widest range of prominence. The embedding
+    vectors are clustered. The clusterable vectors, which have few dimensions for other methods, are not used.
 
     Parameters
     ----------
     model : DensityPeaks, optional
-        None is `DensityPeaks(min_cluster_size=10, noise="assign")`, by which every text has a topic in every
-        layer.
+        None is `DensityPeaks(min_cluster_size=10, noise="assign")`: every text has a topic in every layer.
     min_clusters : int
-        Layers of fewer clusters are left out, the finest one excepted.
+        Layers with fewer clusters are left out, except the finest.
     max_layers : int, optional
 
     Attributes
@@ -43,7 +42,7 @@ class DensityPeaksClusterer(BaseEstimator):
     layers_ : list of arrays of shape (n_samples,)
         The labels of each layer, the finest first; -1 is noise.
     cluster_layers_, cluster_tree_
-        As toponymy has them.
+        As in toponymy's clusterers.
 
     Examples
     --------
@@ -64,7 +63,7 @@ class DensityPeaksClusterer(BaseEstimator):
         self.min_clusters, self.max_layers = min_clusters, max_layers
 
     def fit_layers(self, embedding_vectors: Any) -> Self:
-        """The labels of all layers alone, for which toponymy need not be installed."""
+        """Compute only the labels of all layers; toponymy need not be installed."""
         min_clusters = check_integer("min_clusters", self.min_clusters, 2)
         max_layers = None if self.max_layers is None else check_integer("max_layers", self.max_layers, 1)
         given = self.model
@@ -86,7 +85,7 @@ class DensityPeaksClusterer(BaseEstimator):
         show_progress_bar: bool | None = None,
         **layer_kwargs: Any,
     ) -> Self:
-        """Cluster the embedding vectors; parameters are those that toponymy gives."""
+        """Cluster the embedding vectors; the parameters are those of toponymy's clusterers."""
         build_cluster_tree, default_layer = _parts_of_toponymy()
         self.fit_layers(embedding_vectors)
         make, vectors = layer_class or default_layer, np.asarray(embedding_vectors)

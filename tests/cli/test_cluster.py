@@ -102,7 +102,7 @@ def test_the_summary_tells_what_was_done(folder, capsys):
         f"{model.graph_.n_neighbors} for each sample, euclidean",
         "tree, recall 1, exact",
         f"a prominence of at least {model.cut_.min_prominence:.4g}, chosen from the data",
-        f"far away   {model.isolation_}",
+        f"isolated   {model.isolation_}",
         f"clusters   {model.n_clusters_}\n",
         f"noise      {n_noise} samples",
         "out.csv",

@@ -85,7 +85,7 @@ def test_poor_samples_of_a_cluster_stay_with_it():
 def test_a_graph_does_not_tell(kind):
     model = kind(metric="precomputed").fit(neighbor_graph(FACES, 20))
     assert model.isolation_.kind == "unknown"
-    assert "do not tell" in str(model.isolation_)
+    assert "do not show" in str(model.isolation_)
 
 
 def test_users_have_the_last_word():

@@ -177,6 +177,7 @@ def test_python_saves_and_opens(tmp_path):
     names = {"model": MODEL}
     exec(code, names)
     assert names["names"] == {0: "zero"}
-    (tmp_path / "work.json").write_text("{")
-    with refuses("work.json|no session of diffpeaks"):
-        diffpeaks.explore(MODEL, session=tmp_path / "work.json", open_browser=False)
+    for text in ("{", "[" * 100_000):
+        (tmp_path / "work.json").write_text(text)
+        with refuses("work.json|no session of diffpeaks"):
+            diffpeaks.explore(MODEL, session=tmp_path / "work.json", open_browser=False)

@@ -8,11 +8,14 @@ import pytest
 import scipy.sparse as sp
 from clouds import clouds, general_position
 from hypothesis import given, settings
+from refusals import refuses
 
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.maps import axis_names, map_coordinates, map_name
 from diffpeaks.maps.layout import laid_out
 from diffpeaks.progress import listening
+from diffpeaks.sharded import ShardedDensityPeaks
+from diffpeaks.toponymy import DensityPeaksClusterer
 
 MANY = general_position(0, 90, 5)
 
@@ -108,6 +111,28 @@ def test_what_cannot_be_mapped_is_refused():
         map_coordinates([[1.0, np.nan, 2.0]])
     with pytest.raises(ValueError, match="not fitted"):
         map_coordinates(DensityPeaks())
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (None, "points of shape (n_samples, n_features)|NoneType"),
+        (3, "int of shape ()"),
+        ("points.csv", "str of shape ()"),
+        ([1.0, 2.0], "list of shape (2,)"),
+        (np.zeros((1, 2, 3)), "ndarray of shape (1, 2, 3)"),
+        ([[1.0, 2.0], [3.0]], "rows of X have different lengths"),
+        (np.ma.masked_less(MANY, 0), "X is masked in rows"),
+        (MANY * 1e200, "rescale X"),
+        (MANY.astype(np.float32) * np.float32(1e30), "rescale X"),
+        (ShardedDensityPeaks(), "a map needs a DensityPeaks|got ShardedDensityPeaks"),
+        (DensityPeaksClusterer(), "a map needs a DensityPeaks|got DensityPeaksClusterer"),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_a_map_is_refused_of_what_is_no_table_and_no_fit(X, words):
+    with refuses(words):
+        map_coordinates(X, "pca")
 
 
 def test_umap_says_what_to_install(monkeypatch):

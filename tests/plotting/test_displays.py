@@ -180,6 +180,17 @@ def test_much_noise_leaves_room_for_the_clusters():
     assert [text.get_text() for text in display.ax_.texts] == ["5,000, cut off here"]
 
 
+def test_clusters_have_the_same_colours_on_the_decision_graph_and_on_the_map():
+    X = general_position(4)
+    model = DensityPeaks(n_clusters=3).fit(X)
+    chosen = np.array([5, 2, 9])
+    graph = DecisionGraphDisplay.from_estimator(model, color_indices=chosen)
+    on_map = DensityDisplay.from_estimator(model, X, color="cluster", color_indices=chosen)
+    peaks = graph.ax_.collections[-1].get_facecolors()
+    np.testing.assert_allclose(peaks[:, :3], cluster_colors(np.arange(3), chosen))
+    assert {tuple(color) for color in on_map.ax_.collections[0].get_facecolors()} == set(map(tuple, peaks))
+
+
 def test_what_cannot_be_drawn_is_refused():
     X = general_position(3)
     with pytest.raises(ValueError, match=r"KernelDiffusion has no clusters.*'density'"):
@@ -190,6 +201,8 @@ def test_what_cannot_be_drawn_is_refused():
         DecisionGraphDisplay(np.ones(3), np.ones(2)).plot()
     with pytest.raises(ValueError, match=r"'size'.*'density' or 'cluster'"):
         DensityDisplay.from_estimator(DensityPeaks().fit(X), X, color="size")
+    with pytest.raises(ValueError, match=f"X has 5 samples, but the fit has {len(X)}"):
+        DensityDisplay.from_estimator(DensityPeaks().fit(X), X[:5])
     wide = general_position(3, 60, 3)
     with pytest.raises(ValueError, match=r"2 features, got 3 features; use contours=False"):
         DensityDisplay.from_estimator(DensityPeaks().fit(wide), wide, contours=True)
@@ -212,7 +225,7 @@ def test_the_demo_writes_labels_and_a_picture(tmp_path, capsys):
 
     main(str(tmp_path))
     printed = capsys.readouterr().out
-    for name in ("nothing given", "HDBSCAN", "k-means", "kd-sym", "fkd-asym"):
+    for name in ("no parameters", "HDBSCAN", "k-means", "kd-sym", "fkd-asym"):
         assert name in printed
     assert len((tmp_path / "labels.csv").read_text().split()) == 1 + 1797
     assert (tmp_path / "decision_graph.png").stat().st_size > 10_000

@@ -216,12 +216,30 @@ def test_a_folder_keeps_to_one_run(tmp_path):
     with pytest.raises(ValueError, match=r"has a run with min_prominence='None', where this one has '0.5'"):
         fitted(folder, work_folder=work, min_prominence=0.5)
     np.save(folder / "part-1.npy", DIGITS[300:600])
-    with pytest.raises(ValueError, match="has a run with shards="):
+    with pytest.raises(ValueError, match="has a run with other points; remove it"):
         fitted(folder, work_folder=work)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("letters")
     with pytest.raises(ValueError, match="has files that no run made"):
         fitted(folder, work_folder=tmp_path / "other")
+
+
+@pytest.mark.parametrize("parameter", ["out", "work_folder"])
+@pytest.mark.parametrize("place", ["shards", "shards/labels", "link"])
+@pytest.mark.parametrize("kind", ["folder", "files"])
+def test_nothing_is_written_where_the_points_are(tmp_path, parameter, place, kind):
+    folder = shards_in(tmp_path / "shards", DIGITS[:60], 2)
+    (tmp_path / "link").symlink_to(folder)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    points = folder if kind == "folder" else list(folder.iterdir())
+    given = {"out": None, "work_folder": None, parameter: tmp_path / place}
+    model = ShardedDensityPeaks(executor="serial", work_folder=given["work_folder"])
+    if kind == "files" and place == "shards/labels":  # which are not read again with the points
+        model.fit(points, out=given["out"])
+        return
+    with pytest.raises(ValueError, match=f"{parameter}=.*holds the points.*folder of its own"):
+        model.fit(points, out=given["out"])
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_results_lie_in_a_file_for_each_shard(tmp_path):

@@ -30,8 +30,8 @@ def read_all(path, *wanted):
 
 # what the second of two shards of a folder is, and words of its refusal
 LIES = {
-    "nan": (with_value(33, 2, np.nan), "2.npy'|row 33, column 2|nan|leave the row away"),
-    "infinity": (with_value(33, 2, -np.inf), "2.npy'|row 33, column 2|-inf|leave the row away"),
+    "nan": (with_value(33, 2, np.nan), "2.npy'|row 33, column 2|nan|drop the row"),
+    "infinity": (with_value(33, 2, -np.inf), "2.npy'|row 33, column 2|-inf|drop the row"),
     "too large an integer": (with_value(33, 2, 2**60, np.int64), "2.npy'|dtype is float64|1.npy' is float32"),
     "width": (X[:, :4], "2.npy'|number of features is 4|1.npy' is 5|all shards must be alike"),
     "dtype": (X.astype(np.float64), "2.npy'|dtype is float64|1.npy' is float32"),
@@ -170,7 +170,7 @@ def test_what_is_no_source_is_refused(folder, path, words):
 
 @pytest.mark.parametrize("path", [7, [[1.0, 2.0]], None])
 def test_what_names_no_files_is_refused(path):
-    with refuses(f"path must be a folder, a file|{type(path).__name__}"):
+    with refuses(f"points in shards are a folder, a file|{type(path).__name__}"):
         open_source(path)
 
 
@@ -188,7 +188,7 @@ def test_folders_behind_links_are_refused(folder):
 
 def test_shards_without_rows_are_refused(folder):
     np.save("1.npy", X[:0])
-    check_refused(lambda: open_source("."), "1.npy'|0 rows|all 1 files")
+    check_refused(lambda: open_source("."), "1.npy'|0 rows|give at least one point")
 
 
 def test_what_has_no_effect_is_refused(folder):

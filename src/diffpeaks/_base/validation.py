@@ -207,9 +207,12 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
     """One finite weight for each sample, none negative and not all of them zero."""
     check_unmasked("sample_weight", sample_weight)
     try:
-        weights = np.asarray(sample_weight, np.float64)
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        weights = given.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"sample_weight must hold numbers, got {sample_weight!r}") from error
+        raise TypeError(f"sample_weight must hold real numbers, got {sample_weight!r}") from error
     if weights.shape != (n_samples,):
         raise ValueError(
             f"sample_weight has shape {weights.shape}; it must hold one value for each of {n_samples} samples"
@@ -218,15 +221,15 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
     if len(bad):
         raise ValueError(
             f"sample_weight of sample {bad[0]} is {weights[bad[0]]}; weights must be finite and not "
-            "negative: 0 says that a sample is not there"
+            "negative; a weight of 0 leaves a sample out"
         )
     if not weights.any():
-        raise ValueError(f"sample_weight is zero for all {n_samples} samples; one at least must weigh more")
+        raise ValueError(f"sample_weight is zero for all {n_samples} samples; give at least one a weight")
     share = np.where(weights > 0, weights / weights.max(), 1.0)
     if share.min() < _LEAST_WEIGHT:
         raise ValueError(
-            f"sample_weight of sample {share.argmin()} is {share.min():.3g} of the largest; weights must "
-            f"be zero or at least {_LEAST_WEIGHT:g} of it: give lighter samples a weight of 0"
+            f"sample_weight of sample {share.argmin()} is {weights[share.argmin()]:.3g}, the largest one is "
+            f"{weights.max():.3g}; a weight must be zero, or at least {_LEAST_WEIGHT:g} times the largest"
         )
     with np.errstate(over="ignore"):
         total = weights.sum()

@@ -19,6 +19,7 @@ from diffpeaks.cli.summary import add_json, rounded, tell
 from diffpeaks.files import Samples, check_destination, is_same_file, label_column, write_results
 from diffpeaks.results.facts import (
     cut_told,
+    density_told,
     facts_of,
     neighbors_told,
     recall_told,
@@ -102,9 +103,9 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"points     {n_samples:,} samples of {summary['n_features']:,} features, {summary['dtype']}"
     yield f"neighbours {neighbors_told(summary)}, {summary['metric']}"
     yield f"search     {summary['search']}, {recall_told(summary)}"
-    yield f"density    {summary['density'] or 'default'}"
+    yield f"density    {density_told(summary)}"
     yield f"smoothing  {smoothing_told(summary)}"
-    yield f"far away   {summary['isolation']['why']}"
+    yield f"isolated   {summary['isolation']['why']}"
     yield f"cut        {cut_told(summary)}"
     yield f"clusters   {summary['n_clusters']:,}{singletons_told(summary['n_singletons'])}"
     yield f"noise      {n_noise:,} samples ({100 * n_noise / n_samples:.1f}%)"

@@ -17,18 +17,19 @@ from sklearn.datasets import load_digits
 from diffpeaks import DensityDBSCAN, DensityPeaks
 from diffpeaks._base.constants import NOISE
 from diffpeaks.density import PAPER_DENSITIES
+from diffpeaks.maps import color_indices, map_coordinates
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
 from diffpeaks.plotting import DecisionGraphDisplay, DensityDisplay, pyplot
 
 
 def competitors(n_classes: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Name and estimator of each row of the table."""
-    yield "diffpeaks, nothing given", DensityPeaks
+    yield "diffpeaks, no parameters", DensityPeaks
     yield "HDBSCAN (scikit-learn)", lambda: HDBSCAN(copy=True)
-    yield "DensityDBSCAN, nothing given", DensityDBSCAN
-    yield f"k-means, told {n_classes}", lambda: KMeans(n_classes, n_init=10, random_state=0)
+    yield "DensityDBSCAN, no parameters", DensityDBSCAN
+    yield f"k-means, n_clusters={n_classes}", lambda: KMeans(n_classes, n_init=10, random_state=0)
     for name in PAPER_DENSITIES:
-        yield f"{name}, told {n_classes}", partial(DensityPeaks, name, n_clusters=n_classes)
+        yield f"{name}, n_clusters={n_classes}", partial(DensityPeaks, name, n_clusters=n_classes)
 
 
 def table(X: NDArray[Any], y: NDArray[Any]) -> Iterator[str]:
@@ -46,9 +47,12 @@ def table(X: NDArray[Any], y: NDArray[Any]) -> Iterator[str]:
 def picture(model: DensityPeaks, X: NDArray[Any], path: Path) -> None:
     """Decision graph, density and clusters side by side."""
     figure, axes = pyplot().subplots(1, 3, figsize=(15, 4.6), layout="constrained")
-    DecisionGraphDisplay.from_estimator(model, ax=axes[0])
-    DensityDisplay.from_estimator(model, X, ax=axes[1]).ax_.set_title("density (map: neighbour graph)")
-    DensityDisplay.from_estimator(model, X, color="cluster", ax=axes[2]).ax_.set_title("clusters")
+    places = map_coordinates(model)
+    colors = color_indices(places, model.labels_)
+    DecisionGraphDisplay.from_estimator(model, color_indices=colors, ax=axes[0])
+    drawn = partial(DensityDisplay.from_estimator, model, X, positions=places)
+    drawn(ax=axes[1]).ax_.set_title("density (map: neighbour graph)")
+    drawn(color="cluster", color_indices=colors, ax=axes[2]).ax_.set_title("clusters")
     figure.savefig(path, dpi=110)
 
 

@@ -82,7 +82,7 @@ def _estimator_of(given: argparse.Namespace) -> ShardedDensityPeaks:
 
     for name in ("output", "save", "key", "width", "format", "header"):
         if getattr(given, name) is not None:
-            raise ValueError(f"--{name} has no effect with --out; leave it away")
+            raise ValueError(f"--{name} has no effect with --out; leave it out")
     if given.search not in _SEARCHES:
         raise ValueError(f"--search={given.search} is not for points in files; use one of {list(_SEARCHES)}")
     check_defaults(given, "--out", but=(*_TAKEN, "search"))
@@ -104,7 +104,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"neighbours {neighbors_told(summary)}, {summary['metric']}"
     yield f"search     {summary['search']}, {recall_told(summary)}"
     yield f"smoothing  {smoothing_told(summary)}"
-    yield f"far away   {summary['isolation']['why']}"
+    yield f"isolated   {summary['isolation']['why']}"
     yield f"cut        {cut_told(summary)}"
     yield f"clusters   {summary['n_clusters']:,}"
     yield f"noise      {summary['n_noise']:,} samples"

@@ -37,15 +37,15 @@ from diffpeaks.neighbors import GivenGraph, PointSet
 
 
 class KernelDiffusion(GraphDensity):
-    """Density of a random walk that starts everywhere alike: mean one, at any number of steps.
+    """Density of a random walk after some steps; its mean is one.
 
-    One step is the paper's FKD, `steps=float("inf")` its KD. With a `radius` the kernel is cut to a
-    ball and symmetric; without one it is cut to `n_neighbors` and asymmetric.
+    One step is the paper's FKD, `steps=float("inf")` its KD. With a `radius` the kernel is symmetric and
+    limited to a ball. Without one it is asymmetric and limited to the nearest neighbours.
 
     Parameters
     ----------
     n_neighbors : int or "auto"
-        Neighbours of the asymmetric kernel, the sample itself counted; "auto" is 2 log2(n). With a
+        Neighbours of the asymmetric kernel, the sample itself included; "auto" is 2 log2(n). With a
         radius they only set the scale of `bandwidth="local"` and of `radius="auto"`.
     radius : float, "auto" or None
         Ball of the symmetric kernel; "auto" is the median distance to the `n_neighbors`-th neighbour.
@@ -57,15 +57,15 @@ class KernelDiffusion(GraphDensity):
         With h the bandwidth exp(-d^2 / h), 1, max(0, 1 - d^2 / h), exp(-d / sqrt(h)): "uniform" has none. A
         callable takes an array of distances and returns weights; it ignores `bandwidth`.
     steps : int or float("inf")
-        Steps of the walk. At infinity a `ConvergenceError` says that no law of the promised accuracy
-        was found; there is no other result.
+        Steps of the walk; infinity is its exact limit. A `ConvergenceError` is raised if the limit cannot be
+        computed accurately.
     teleport : float in [0, 1)
         Share of the mass that jumps to a uniform sample in each step; above zero the walk is ergodic.
     start_power : float
-        The walk starts at each sample in proportion to the length to its last neighbour, to the power of
-        minus this: 0 is the uniform start of the paper. Where steps are short, in large samples of few
-        dimensions, a uniform start needs very many of them to tell dense regions from sparse ones; a start
-        of 2, which in the plane is the density, does not. Infinitely many steps forget where they started.
+        The mass at the start is the distance to the last neighbour to the power of minus this; 0 is the
+        uniform start of the paper. In large samples of few dimensions steps are short, and a uniform start
+        needs very many of them to distinguish dense from sparse regions. A start of 2, which is the k-NN
+        density in the plane, does not. The limit does not depend on the start.
     metric, metric_params, search, n_jobs
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`. None is its default,
         or what a clusterer that uses the density says.

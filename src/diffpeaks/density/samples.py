@@ -209,20 +209,16 @@ class Isolation:
 
     def __str__(self) -> str:
         if self.is_given:
-            return f"the recipe takes samples far from all others for {self.kind}"
+            return f"the recipe treats isolated samples as {self.kind}"
         if self.kind == "unknown":
-            return "the distances do not tell which samples are far from all others"
+            return "the distances do not show which samples are isolated"
         if self.kind == "none":
-            return "hardly any sample is far from all others"
-        if self.are_strangers:
-            return (
-                f"{self.far_share:.1%} of the samples are far from all others, and count as strangers: their "
-                "distances make a peak of their own"
-            )
-        why = "their distances make no peak of their own"
-        if self.beyond_share:
+            return "hardly any sample is isolated"
+        peak = "distances to the nearest neighbour have a second peak"
+        why = peak if self.are_strangers else peak.replace("a second", "no second")
+        if self.beyond_share and not self.are_strangers:
             why = f"{self.beyond_share:.0%} of them are farther from all others than random pairs are"
-        return f"{self.far_share:.1%} of the samples are far from all others, and count as outliers: {why}"
+        return f"{self.far_share:.1%} of the samples are isolated, and treated as {self.kind}: {why}"
 
 
 def isolation_of(

@@ -84,7 +84,7 @@ def read_session(path: str | os.PathLike[str]) -> Any:
     """The values of a file that was saved."""
     try:
         saved = json.loads(Path(path).read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # of text that is no JSON, and of JSON nested too deeply
         raise ValueError(f"{os.fspath(path)!r} is no session of diffpeaks: {error}") from error
     _check_format(saved, repr(os.fspath(path)))
     return saved

@@ -13,6 +13,8 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms
 
+from diffpeaks.neighbors.euclidean import check_scale
+
 _MOST_EXACT = 1024  # features or samples, of which all axes are found; beyond only two are sought
 _BLOCK_VALUES = 1 << 22
 _NEARLY_LARGEST = 1 - 1e-3  # loadings that rounding might put in another order
@@ -32,6 +34,7 @@ def principal_coordinates(X: Any, of_directions: bool, random: np.random.RandomS
     """The points along the two directions of largest variance; two features stay as they are."""
     if X.shape[1] == 2 and not of_directions:
         return X.toarray() if sp.issparse(X) else np.array(X)
+    check_scale(X, X.dtype)
     rows = _CenteredRows(X, _inverse_lengths(X) if of_directions else None)
     axes = _signed(_axes(rows, random))
     places = np.zeros((X.shape[0], 2), X.dtype)

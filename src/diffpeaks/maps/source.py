@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.tensors import on_host
-from diffpeaks._base.validation import n_threads
+from diffpeaks._base.validation import check_unmasked, n_threads
 from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks.density.base import DensityClusterer, GraphDensity
 from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import GivenGraph
@@ -50,10 +51,15 @@ class Source:
         """Of a fitted estimator, a graph, or points."""
         if isinstance(X, NeighborGraph):
             return cls(X.n_samples, metric="precomputed", graph=X, n_threads=n_threads(None))
-        if hasattr(X, "get_params"):
+        if isinstance(X, (DensityClusterer, GraphDensity)):
             return cls._of_fit(X)
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-        return cls(n_samples, X, metric, feature_names=getattr(X, "columns", None))
+        if hasattr(X, "get_params"):
+            raise TypeError(
+                "a map needs a DensityPeaks, a DensityDBSCAN, a density, a NeighborGraph or points, got "
+                f"{type(X).__name__}"
+            )
+        check_unmasked("X", X)
+        return cls(_n_rows(X), X, metric, feature_names=getattr(X, "columns", None))
 
     @classmethod
     def _of_fit(cls, estimator: Any) -> Source:
@@ -108,3 +114,17 @@ class Source:
     def of_samples(self, places: NDArray[Any]) -> NDArray[Any]:
         """Places of the points of the graph as places of samples."""
         return places if self.number is None else places[self.number]
+
+
+def _n_rows(X: Any) -> int:
+    """The number of points; anything but a table of them is refused."""
+    try:
+        shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    except ValueError as error:
+        raise ValueError("the rows of X have different lengths; give each row the same features") from error
+    if len(shape) != 2:
+        raise ValueError(
+            "a map needs a fitted estimator, a NeighborGraph, or points of shape (n_samples, n_features), "
+            f"got {type(X).__name__} of shape {tuple(shape)}"
+        )
+    return int(shape[0])

@@ -142,26 +142,47 @@ def _graph_or_array(X: Any) -> Any:
     if not isinstance(X, np.ndarray):
         X = graph_from_tables(X) if isinstance(X, tuple) else on_host(X)
     if not isinstance(X, NeighborGraph):
-        _check_no_vectors(X)
+        _check_columns(X)
         check_given(X)
     return X
 
 
-def _check_no_vectors(X: Any) -> None:
-    """Refuse a table or a column whose cells are vectors, such as a column of embeddings."""
+def _check_columns(X: Any) -> None:
+    """Refuse a table or a column whose cells are vectors, such as embeddings, or text."""
     names = getattr(X, "column_names", getattr(X, "columns", ()))  # of Arrow; of pandas and polars
     columns = {f"the column {name!r}": (f"X[{name!r}]", X[name]) for name in names}
-    n_dims = X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim  # np.ndim may be taken over by X
-    if not columns and n_dims == 1:
+    if not columns and _n_dims(X) == 1:
         columns = {"X": ("X", X)}
+    texts = []
     for told, (place, column) in columns.items():
         cells = np.asarray(column[:1])
         first = cells[0] if cells.ndim and len(cells) else None
+        if isinstance(first, str) and not _is_number(first):
+            texts.append(f"{told} holds text, such as {str(first)!r}")
         if isinstance(first, (list, tuple, np.ndarray)) and not hasattr(column, "columns"):
             raise ValueError(
                 f"{told} holds {type(first).__name__}s, not numbers; give the vectors themselves: "
                 f"np.stack(np.asarray({place}))"
             )
+    if texts:
+        raise ValueError(f"{texts[0]}, not numbers; leave the text out, or encode it as numbers")
+
+
+def _n_dims(X: Any) -> int:
+    if hasattr(X, "ndim"):
+        return int(X.ndim)  # np.ndim may be taken over by X
+    try:
+        return np.asarray(X).ndim
+    except ValueError as error:
+        raise ValueError("the rows of X have different lengths; give each row the same features") from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 @stage("points")

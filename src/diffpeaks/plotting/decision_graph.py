@@ -59,11 +59,13 @@ class DecisionGraphDisplay(Display):
     numbers: NDArray[Any] | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: DensityPeaks, *, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: DensityPeaks, *, color_indices: NDArray[np.int64] | None = None, ax: Any = None
+    ) -> Self:
         """The decision graph of a fitted `DensityPeaks`, drawn."""
         check_offers(estimator, "decision_graph", cls)
         density, delta = estimator.decision_graph()
-        return cls(density, delta, estimator.peak_indices_).plot(ax=ax)
+        return cls(density, delta, estimator.peak_indices_, color_indices).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         check_alike(density=self.density, delta=self.delta)

@@ -92,6 +92,7 @@ class DensityDisplay(Display):
         positions: Any = None,
         color: str = "density",
         contours: bool = False,
+        color_indices: NDArray[np.int64] | None = None,
         ax: Any = None,
     ) -> Self:
         """The samples of a fitted density or clusterer, drawn.
@@ -102,11 +103,13 @@ class DensityDisplay(Display):
         X : array of shape (n_samples, n_features)
             The samples of the fit.
         positions : array of shape (n_samples, 2), optional
-            Where to draw them, such as a map by t-SNE or UMAP. By default X itself if it has one or two
-            features, else the map of `diffpeaks.maps` that is laid out from the graph of the fit.
+            Where to draw them, such as a map by t-SNE or UMAP. The default is X itself if it has one or two
+            features, otherwise the map of `diffpeaks.maps` that is laid out from the graph of the fit.
         color : {"density", "cluster"}
         contours : bool
-            Draw the density between the samples too; for X of two features, at its own place.
+            Draw the density between the samples, too; only for X with two features, without `positions`.
+        color_indices : array, optional
+            The colour of each cluster, as in `cluster_colors`. By default neighbours on the map differ.
         ax : matplotlib axes, optional
         """
         if color not in ("density", "cluster"):
@@ -114,6 +117,11 @@ class DensityDisplay(Display):
         check_is_fitted(estimator, "density_")
         if color == "cluster" and not hasattr(estimator, "labels_"):
             raise ValueError(f"{type(estimator).__name__} has no clusters; use color='density'")
+        n_given = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_given != len(estimator.density_):
+            raise ValueError(
+                f"X has {n_given} samples, but the fit has {len(estimator.density_)}; give the X of the fit"
+            )
         labels = estimator.labels_ if color == "cluster" else None
         peaks = getattr(estimator, "peak_indices_", np.empty(0, int))
         names = ("", "")
@@ -121,7 +129,7 @@ class DensityDisplay(Display):
         if positions is None:
             mapped = X if contours else estimator  # which are between samples at their own place
             positions, names = map_coordinates(mapped), axis_names(mapped)
-        return cls(positions, estimator.density_, labels, peaks, grid, names).plot(ax=ax)
+        return cls(positions, estimator.density_, labels, peaks, grid, names, color_indices).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         positions = check_array(self.positions, ensure_min_features=2)[:, :2]

@@ -25,7 +25,15 @@ from diffpeaks.progress import stage
 from diffpeaks.report.content import Content, key_figures
 from diffpeaks.report.named_clusters import NamedClusters
 from diffpeaks.report.pictures import MAP_NUMBERS, pictures_of
-from diffpeaks.results.facts import counted, cut_told, facts_of, neighbors_told, recall_told, smoothing_told
+from diffpeaks.results.facts import (
+    counted,
+    cut_told,
+    density_told,
+    facts_of,
+    neighbors_told,
+    recall_told,
+    smoothing_told,
+)
 from diffpeaks.results.members import members_of
 
 N_CLUSTERS, N_MEMBERS = 150, 6
@@ -131,11 +139,11 @@ def _facts(model: DensityPeaks, data: str | None, seconds: Mapping[str, float]) 
         "data": data or "",
         "points": f"{points}, {model.graph_.distances.dtype}",
         "parameters": _parameters(model),
-        "density": facts["density"] or "three steps of a random walk, the default",
+        "density": density_told(facts),
         "neighbours": f"{neighbors_told(facts)}, {facts['metric']}",
         "search": f"{facts['search']}, {recall_told(facts)}",
         "smoothing": smoothing_told(facts),
-        "far away": facts["isolation"]["why"],
+        "isolated": facts["isolation"]["why"],
         "cut": cut_told(facts),
         "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
         "versions": ", ".join([*(f"{name} {version(name)}" for name in _VERSIONS), _python()]),

@@ -55,6 +55,10 @@ def _finite_or_none(value: float | None) -> float | None:
     return None if value is None or value in (float("inf"), float("-inf")) else float(value)
 
 
+def density_told(facts: dict[str, Any]) -> str:
+    return str(facts["density"] or "three steps of a random walk, the default")
+
+
 def neighbors_told(facts: dict[str, Any]) -> str:
     number = [] if facts["n_neighbors"] is None else [f"{facts['n_neighbors']} for each sample"]
     if facts["tried"] is not None:

@@ -34,7 +34,7 @@ from diffpeaks.sharded.gathering import Gathered, gathered
 from diffpeaks.sharded.labels import prepare_labels
 from diffpeaks.sharded.points import stored_points
 from diffpeaks.sharded.results import written_results
-from diffpeaks.sharded.sources import Source, open_source
+from diffpeaks.sharded.sources import Source, check_apart, open_source
 from diffpeaks.sharded.store import Store
 
 _MOST_SAMPLES = np.iinfo(np.int32).max
@@ -43,8 +43,8 @@ _MOST_SAMPLES = np.iinfo(np.int32).max
 class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
     """`DensityPeaks` for points in shards: on one machine beyond its memory, or on a cluster.
 
-    Points and neighbours stay in files. Each stage of the method is a task for each piece of them, and a task
-    that has been done is not done again: a run that was stopped goes on in the same folder. The clusters are
+    Points and neighbours stay in files. Each stage of the method has one task for each piece of them. A run
+    that was stopped can be continued in the same folder; finished tasks are not repeated. The clusters are
     those of `DensityPeaks` on the same graph, for any number of shards and workers.
 
     Parameters
@@ -53,21 +53,22 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
         As in `DensityPeaks`.
     metric : {"euclidean", "l2", "sqeuclidean", "cosine", "inner_product"}
     search : {"auto", "exact"} or ApproximateSearch
-        "auto" is exact where `n_samples**2 * n_features` is at most 2^40, and else finds neighbours at a
-        target recall of 0.98.
+        "auto" is exact if `n_samples**2 * n_features` is at most 2^40, otherwise approximate at a target
+        recall of 0.98.
     memory_limit : int or str
-        What each process may take, the driver and every worker, in bytes or as "4GB".
+        Memory limit of each process, the driver and every worker, in bytes or as "4GB".
     executor : optional
         Who runs the tasks. On this machine: "processes", the default, "serial", "ray" or "dask". On a
         cluster: an address like "ray://host:10001" or "tcp://host:8786", a client of Dask, or what `ray.init`
         returned.
     n_workers : int, optional
-        Workers that are started on this machine; None is one on each processor.
+        Number of workers on this machine; None is one on each processor.
     work_folder : path, optional
-        Where the files of stages lie. Every worker must reach it under that name. By default a folder `work`
-        in the folder of the results, or a temporary one, which is removed at the end.
+        Folder for the files of the stages, which every worker must reach under this path. The default is a
+        folder `work` in the folder of the results, or a temporary one. Default folders are removed at the
+        end.
     columns, id_column : optional
-        Of Parquet files: the columns with numbers, None for all, and the one that tells samples apart.
+        Of Parquet files: the columns of numbers (None is all columns) and the column of ids.
     verbose, callback
         As in `neighbor_graph`.
 
@@ -86,9 +87,9 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
     peak_memory_ : dict
         The largest resident memory of each process, in bytes.
     facts_ : dict
-        What was run and what came of it, as `diffpeaks cluster --json` tells it.
+        What was run, and the result, as `diffpeaks cluster --json` prints it.
     n_resumed_ : int
-        Tasks that an earlier run in the same folder had done.
+        Number of tasks that an earlier run in the same folder had finished.
 
     Examples
     --------
@@ -150,13 +151,16 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : path or array
-            A folder of `.npy` and `.parquet` files, one such file or a list of them, a Zarr array, or an
-            array of numpy, best one that is mapped from a file.
+            A folder of `.npy` and `.parquet` files, one such file or a list of them, a Zarr array, or a
+            numpy array, preferably mapped from a file.
         y : ignored
         out : path, optional
-            A folder for the results: a Parquet file for each shard, with id, label, density, delta and
-            probability.
+            A folder for the results, outside the folder of the points: a Parquet file for each shard, with
+            id, label, density, delta and probability.
         """
+        for parameter, folder in (("out", out), ("work_folder", self.work_folder)):
+            if folder is not None:
+                check_apart(parameter, folder, X)
         source = open_source(X, self.columns, self.id_column)
         recall, budget = self._recall(source), self._budget(source)
         if out is not None:

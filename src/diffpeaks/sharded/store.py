@@ -153,6 +153,8 @@ def _difference(earlier: str, identity: dict[str, Any]) -> str:
     try:
         known = json.loads(earlier)
         name = next(name for name in identity if known.get(name) != identity[name])
+        if name == "shards":
+            return "other points"
         return f"{name}={known.get(name)!r}, where this one has {identity[name]!r}"
     except (AttributeError, StopIteration, ValueError):
         return "other settings"

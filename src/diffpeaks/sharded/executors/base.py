@@ -47,7 +47,7 @@ def check_has_effect(n_workers: int | None, place: Any) -> None:
     """Refuse a number of workers of what has its own."""
     if place is not None and n_workers is not None:
         raise ValueError(
-            f"n_workers={n_workers} has no effect on {place!r}, which has its own workers; leave it away"
+            f"n_workers={n_workers} has no effect on {place!r}, which has its own workers; leave it out"
         )
 
 

@@ -1,6 +1,6 @@
 """Points in shards, of which only the rows that are asked for are read."""
 
 from diffpeaks.sharded.sources.contract import Shard, Source
-from diffpeaks.sharded.sources.opening import open_source
+from diffpeaks.sharded.sources.opening import check_apart, open_source
 
-__all__ = ["Shard", "Source", "open_source"]
+__all__ = ["Shard", "Source", "check_apart", "open_source"]

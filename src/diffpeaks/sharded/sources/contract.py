@@ -154,7 +154,7 @@ class Shard:
         if found is not None:
             source = self._source(row)
             raise source.fault(
-                f"{place_of(source, found, None)}: the value is {block[found]}; leave the row away or give "
+                f"{place_of(source, found, None)}: the value is {block[found]}; drop the row, or give "
                 "it a finite value"
             )
 

@@ -53,6 +53,25 @@ def open_source(
     return Source(tuple(shard for of_file in shards for shard in of_file))
 
 
+def check_apart(parameter: str, folder: _Name, path: Any) -> None:
+    """Refuse to write where the points are: labels would replace them, or be read as points later."""
+    is_one = isinstance(path, (str, os.PathLike))
+    if not is_one and not _is_list_of_names(path):
+        return
+    written = Path(folder).resolve()
+    for name in [Path(path)] if is_one else map(Path, path):
+        points = name.resolve()
+        if written == points.parent or (points.is_dir() and written.is_relative_to(points)):
+            raise ValueError(
+                f"{parameter}={str(folder)!r} holds the points, or is in their folder ({str(name)!r}); give "
+                "a folder of its own"
+            )
+
+
+def _is_list_of_names(path: Any) -> bool:
+    return isinstance(path, Sequence) and all(isinstance(name, (str, os.PathLike)) for name in path)
+
+
 def _files(path: Any, wanted: Wanted) -> list[PointFile]:
     if isinstance(path, np.ndarray):
         _check_effect(["an array"], wanted)
@@ -63,11 +82,12 @@ def _files(path: Any, wanted: Wanted) -> list[PointFile]:
             _check_effect([str(name)], wanted)
             return [ZarrArray(name)]
         names = _in_folder(name) if name.is_dir() else [name]
-    elif isinstance(path, Sequence) and all(isinstance(name, (str, os.PathLike)) for name in path):
+    elif _is_list_of_names(path):
         names = [Path(name).absolute() for name in path]
     else:
         raise TypeError(
-            f"path must be a folder, a file, a list of files or a 2-d array, got {type(path).__name__}"
+            "points in shards are a folder, a file, a list of files or a 2-d array, got "
+            f"{type(path).__name__}"
         )
     if not names:
         raise ValueError("the list of files is empty; give at least one file")
@@ -119,8 +139,8 @@ def _file(path: Path, wanted: Wanted) -> PointFile:
     check_present(str(path))
     if path.suffix.lower() not in _SUFFIXES:
         raise ValueError(
-            f"{str(path)!r} is no shard, which would end in {' or '.join(_SUFFIXES)}; convert it, or leave "
-            "it away"
+            f"{str(path)!r} is no shard, whose name ends in {' or '.join(_SUFFIXES)}; convert it, or leave "
+            "it out"
         )
     return ParquetFile(path, wanted) if _is_parquet(path.name) else NpyFile(path)
 
@@ -129,16 +149,15 @@ def _common_layout(files: Sequence[PointFile], layouts: Sequence[Layout]) -> Lay
     """What all files with rows say alike; columns are those of the files that have any."""
     filled = [found for found in zip(files, layouts, strict=True) if found[1].n_samples]
     if not filled:
-        raise files[0].source.fault(
-            f"has 0 rows, and so have all {len(files)} files; give at least one point"
-        )
+        others = "" if len(files) == 1 else f", as have all {len(files)} files"
+        raise files[0].source.fault(f"has 0 rows{others}; give at least one point")
     for field, what in _ALIKE.items():
         told = [(file, value) for file, layout in filled if (value := getattr(layout, field)) is not None]
         for file, value in told[1:]:
             if value != told[0][1]:
                 raise file.source.fault(
                     f"its {what} is {value}, but that of {told[0][0].source.name!r} is {told[0][1]}; all "
-                    "shards must be alike: convert it, or leave it away"
+                    "shards must be alike: convert it, or leave it out"
                 )
     return filled[0][1]
 
