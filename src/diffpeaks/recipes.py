@@ -129,7 +129,7 @@ class Recipe:
         In few dimensions a hill of more samples than `usual_size` neighbour lists must rise farther, by this
         weight times the logarithm of the ratio: the more samples, the higher the hills that chance makes.
     flat_dimension : float
-        Below this intrinsic dimension the size of hills is used instead of the flow, and samples are not moved.
+        Below this intrinsic dimension the size of hills replaces the flow, and samples are not moved.
     kept_power : float
         In m dimensions a smoothed sample keeps the share k^(-kept_power (1/2 - 1/m)) of its own position.
     core_density : float
