@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.random import sample_without_replacement
 
 from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.validation import check_list_length, check_radius
@@ -226,7 +227,7 @@ class PointSet:
     def _sample(self, random: np.random.RandomState) -> NDArray[Any]:
         if self.n_samples <= _SAMPLE:
             return np.arange(self.n_samples)
-        return np.sort(random.choice(self.n_samples, _SAMPLE, replace=False))
+        return np.sort(sample_without_replacement(self.n_samples, _SAMPLE, random_state=random))
 
 
 @dataclass(frozen=True)
