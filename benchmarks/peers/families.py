@@ -63,7 +63,7 @@ CHANGES = {
     "rise": (0.7, 0.8, 0.9, 1.0),
     "flow_weight": (0.5, 1.5),
     "usual_flow": (0.05, 0.1),
-    "size_weight": (0.05, 0.2),
+    "size_weight": (0.1, 0.2),
     "usual_size": (4.0, 9.0),
     "flat_dimension": (2.0, 3.0),
     "kept_power": (0.25, 0.75),

@@ -126,8 +126,8 @@ class Recipe:
     usual_flow : float
         The share of a hill's walk that crosses a saddle at which the flow changes nothing.
     size_weight, usual_size : float
-        In few dimensions a hill of more samples than `usual_size` neighbour lists must rise farther, by this
-        weight times the logarithm of the ratio: the more samples, the higher the hills that chance makes.
+        In few dimensions a hill of more samples than `usual_size` neighbour lists must rise farther, by up to
+        `size_weight`: the more samples, the higher the hills that chance makes.
     flat_dimension : float
         Below this intrinsic dimension the size of hills replaces the flow, and samples are not moved.
     kept_power : float
@@ -163,7 +163,7 @@ class Recipe:
     rise: float = 0.85
     flow_weight: float = 1.0
     usual_flow: float = 0.07
-    size_weight: float = 0.1
+    size_weight: float = 0.15
     usual_size: float = 6.0
     flat_dimension: float = 2.5
     kept_power: float = 0.5

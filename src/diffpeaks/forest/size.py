@@ -18,8 +18,9 @@ def weighed_by_size(
     """The forest in which large hills are less prominent: the more samples, the higher the hills of chance.
 
     Where a hill meets a denser one, both count with all that joined them over higher saddles. The size is
-    the number of `distinct` samples of the smaller one. Above `usual_size`, `size_weight` log(size /
-    usual_size) is taken off the rise. No hill is less prominent than one that joined it before.
+    the number of `distinct` samples of the smaller one. `size_weight` log(size / usual_size) is taken off the
+    rise, at most `size_weight`, and nothing up to `usual_size`. No hill is less prominent than one that
+    joined it before.
     """
     tops, rank = forest.roots, forest.rank
     number = np.empty(len(rank), np.int32)
@@ -34,8 +35,8 @@ def weighed_by_size(
     prominence = forest.prominence.copy()
     for top, hill, other in zip(lower.tolist(), number[lower].tolist(), met.tolist(), strict=True):
         upper = joined.end_of(other)
-        excess = max(1.0, min(sizes[hill], sizes[upper]) / usual_size)
-        prominence[top] = max(prominence[top] - size_weight * np.log(excess), least[hill])
+        excess = np.log(max(1.0, min(sizes[hill], sizes[upper]) / usual_size))
+        prominence[top] = max(prominence[top] - size_weight * min(1.0, excess), least[hill])
         joined.to[hill] = upper
         sizes[upper] += sizes[hill]
         least[upper] = max(least[upper], prominence[top])
