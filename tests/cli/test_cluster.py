@@ -101,7 +101,7 @@ def test_the_summary_tells_what_was_done(folder, capsys):
         "150 samples of 2 features, float64",
         f"{model.graph_.n_neighbors} for each sample, euclidean",
         "tree, recall 1, exact",
-        f"a prominence of at least {model.cut_.min_prominence:.4g}, chosen from the data",
+        f"a prominence of at least {model.cut_.min_prominence:.4g}, the default",
         f"isolated   {model.isolation_}",
         f"clusters   {model.n_clusters_}\n",
         f"noise      {n_noise} samples",

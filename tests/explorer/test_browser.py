@@ -268,7 +268,7 @@ def test_panels_fill_the_page(opened, size):
 def test_a_cut_is_told_in_a_sentence_and_words_are_explained(opened):
     _, page = opened()
     bound = f"{MODEL.cut_.min_prominence:.4g}"
-    told = f"Each hill with a prominence of at least {bound}, chosen from the data, is a cluster."
+    told = f"Each hill with a prominence of at least {bound}, the default, is a cluster."
     assert page.inner_text("#cut-told") == told
     words = page.evaluate(
         "[...document.querySelectorAll('[data-word]')].map((one) => [one.textContent, one.title])"

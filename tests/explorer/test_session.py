@@ -253,7 +253,7 @@ def test_the_status_says_what_the_cut_did():
     session = Session(MODEL)
     told = about_clustering(session)
     assert told["told"] == f"{MODEL.n_clusters_} clusters, no noise"
-    assert "chosen from the data" in told["cut_told"]
+    assert "the default" in told["cut_told"]
     n_samples = len(MODEL.labels_)
     session.set_rule("n_clusters", n_samples)
     assert about_clustering(session)["told"] == f"{n_samples} clusters ({n_samples} of one sample), no noise"

@@ -60,7 +60,7 @@ def _cut_in_words(session: Session) -> str:
     """The cut, what is noise, and what was changed by hand, in one sentence."""
     state = session.state
     cut = state.cut
-    origin = ", chosen from the data" if cut == session.automatic else ""
+    origin = ", the default" if cut == session.automatic else ""
     n_peaks = None if cut.peaks is None else len(cut.peaks)
     rules = cut_sentence(cut.n_clusters, cut.max_link, cut.min_prominence, n_peaks, origin)
     if state.policy.halo:

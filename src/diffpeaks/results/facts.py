@@ -86,7 +86,7 @@ def recall_told(facts: dict[str, Any]) -> str:
 def cut_told(facts: dict[str, Any]) -> str:
     cut = facts["cut"]
     bounds = {name: cut[name] for name in ("n_clusters", "max_link", "min_prominence")}
-    return cut_sentence(**bounds, origin=", chosen from the data" if cut["automatic"] else "")
+    return cut_sentence(**bounds, origin=", the default" if cut["automatic"] else "")
 
 
 def cut_sentence(
@@ -99,8 +99,8 @@ def cut_sentence(
     """What a cut does, in one plain sentence; `origin` says where its bounds come from.
 
     >>> from diffpeaks.results.facts import cut_sentence
-    >>> cut_sentence(min_prominence=0.85, origin=", chosen from the data")
-    'each hill with a prominence of at least 0.85, chosen from the data, is a cluster'
+    >>> cut_sentence(min_prominence=0.85, origin=", the default")
+    'each hill with a prominence of at least 0.85, the default, is a cluster'
     >>> cut_sentence(n_clusters=20, max_link=1.5)
     'the 20 samples with the largest density x delta are the peaks; links of 1.5 or longer are dropped'
     """
