@@ -29,12 +29,24 @@ class StoredGraph(NeighborGraph):
     ) -> Self:
         """Rows that are known to be valid; `told` is how they were found."""
         graph = object.__new__(cls)
-        indptr = offsets(concatenated([block.path for block in blocks], "length"))
-        freeze(indptr)
+        lengths = concatenated([block.path for block in blocks], "length")
+        if lengths.min() == lengths.max():
+            lengths = np.broadcast_to(lengths[0], len(lengths))
         facts = zip(("search", "recall", "recall_error"), told, strict=True)
-        vars(graph).update(facts, indptr=indptr, n_neighbors=n_neighbors, radius=radius)
+        vars(graph).update(facts, n_neighbors=n_neighbors, radius=radius, degrees=lengths)
         vars(graph).update(store=store, stored=blocks)
         return graph
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Made anew each time: graphs of one length of rows keep nothing for each point."""
+        starts = offsets(self.degrees)
+        freeze(starts)
+        return starts
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.degrees)
 
     @property
     def indices(self) -> NDArray[np.int32]:

@@ -111,9 +111,7 @@ def _portable(error: Exception) -> Exception:
 def peak_resident() -> int | None:
     """The largest resident memory of this process so far, in bytes; None where the system does not tell."""
     if sys.platform == "linux":
-        with open("/proc/self/status") as status:
-            line = next(line for line in status if line.startswith("VmHWM:"))
-        return int(line.split()[1]) * 1024
+        return _in_status("VmHWM:")
     elif sys.platform == "win32":
         return None
     else:
@@ -121,6 +119,17 @@ def peak_resident() -> int | None:
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
+
+
+def resident() -> int | None:
+    """The resident memory of this process now, in bytes; None where the system does not tell."""
+    return _in_status("VmRSS:") if sys.platform == "linux" else None
+
+
+def _in_status(name: str) -> int:
+    with open("/proc/self/status") as status:
+        line = next(line for line in status if line.startswith(name))
+    return int(line.split()[1]) * 1024
 
 
 @dataclass
