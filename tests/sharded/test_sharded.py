@@ -232,10 +232,12 @@ def test_a_folder_keeps_to_one_run(tmp_path):
     folder = shards_in(tmp_path / "shards", DIGITS[:300], 2)
     work = tmp_path / "work"
     fitted(folder, work_folder=work)
-    with pytest.raises(ValueError, match=r"has a run with min_prominence='None', where this one has '0.5'"):
+    with pytest.raises(ValueError, match=r"a run in which min_prominence was None, where it is 0.5 now"):
         fitted(folder, work_folder=work, min_prominence=0.5)
     np.save(folder / "part-1.npy", DIGITS[300:600])
-    with pytest.raises(ValueError, match="has a run with shards="):
+    with pytest.raises(
+        ValueError, match=r"a run in which the shard 'part-1.npy' was another one; to start again"
+    ):
         fitted(folder, work_folder=work)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("letters")
