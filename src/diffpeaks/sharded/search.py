@@ -89,9 +89,12 @@ class StoredJoin:
         best = np.full((len(queries.rows), self.n_neighbors), np.inf, queries.rows.dtype)
         for loaded, asking in self._visits(queries, nearest):
             squares = RuledJoin(loaded.join, self.n_neighbors).squares(queries.some(asking), nearest)
-            both = np.concatenate([best[asking], squares], axis=1)
-            best[asking] = np.partition(both, self.n_neighbors - 1, axis=1)[:, : self.n_neighbors]
-        return best.max(axis=1).astype(np.float64) * self.cells.scale**2
+            known = best[asking]
+            if np.any(np.isfinite(known)):
+                both = np.concatenate([known, squares], axis=1)
+                squares = np.sort(both, axis=1)[:, : self.n_neighbors]
+            best[asking] = squares
+        return best[:, -1].astype(np.float64) * self.cells.scale**2
 
     def nearest(self, queries: PlacedQueries) -> RaggedRows:
         """The nearest points of all."""
@@ -115,7 +118,7 @@ class StoredJoin:
     ) -> Iterator[tuple[Loaded, NDArray[np.int64]]]:
         """The cells that a rule visits, as many together as fit, and which queries visit some of them."""
         if self.n_points * self._points.table.row_bytes <= self._room:
-            yield self._loaded(np.flatnonzero(self.cells.sizes)), np.arange(len(queries.rows))
+            yield self._everything, np.arange(len(queries.rows))
             return
         join = self._loaded(queries.cell_of[:1].astype(np.int64)).join  # any: it is asked for all cells
         blocks, visited = RuledJoin(join, self.n_neighbors).visited(queries, rule, limits)
@@ -153,6 +156,10 @@ class StoredJoin:
         squares = np.sum((centroids - centroids[homes].mean(axis=0)) ** 2, axis=1)
         squares[homes] = -1.0
         return squares
+
+    @cached_property
+    def _everything(self) -> Loaded:
+        return self._loaded(np.flatnonzero(self.cells.sizes))
 
     def _loaded(self, cells: NDArray[np.int64]) -> Loaded:
         first, last = self._starts[cells], self._starts[cells + 1]
