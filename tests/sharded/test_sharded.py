@@ -197,6 +197,29 @@ def test_a_calibration_that_was_stopped_goes_on(name, tmp_path):
     assert_array_equal(model.labels_, fitted(X, search=params["search"]).labels_)
 
 
+def test_a_run_whose_scheduler_is_lost_says_so_and_goes_on_elsewhere(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    import dask
+
+    folder, out = shards_in(tmp_path / "shards", DIGITS[:600], 2), tmp_path / "out"
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),  # for which it is looked for in vain
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+    ):
+        address = cluster.scheduler_address
+
+        def end_at_smoothing(progress):
+            if progress.stage == "smoothing":
+                cluster.close()
+
+        model = ShardedDensityPeaks(executor=address, callback=end_at_smoothing)
+        with pytest.raises(ConnectionError, match=r"connection to Dask was lost; .* start again"):
+            model.fit(folder, out=out)
+    again = ShardedDensityPeaks(executor="serial").fit(folder, out=out)
+    assert again.n_resumed_ > 3
+    assert_array_equal(again.labels_, fitted(folder).labels_)
+
+
 def test_damaged_results_of_tasks_are_made_again(tmp_path):
     folder = shards_in(tmp_path / "shards", DIGITS[:600], 2)
     work = tmp_path / "work"
