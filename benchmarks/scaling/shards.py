@@ -29,7 +29,6 @@ from diffpeaks.neighbors import ApproximateSearch
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.sharded import ShardedDensityPeaks
-from diffpeaks.sharded.budget import LIBRARIES
 from diffpeaks.sharded.executors import SerialExecutor
 from diffpeaks.sharded.gathering import gathered
 from diffpeaks.sharded.points import StoredPoints, stored_points
@@ -156,7 +155,7 @@ def fit_same_graph(folder, kind, memory, recall, labels, work):
     with SerialExecutor() as executor:
         store, recall = Store(work, executor), model._recall(source)
         store.graphs = []
-        found = gathered(source, METRIC[kind], store, model._budget(source, LIBRARIES), recall is None, 2)
+        found = gathered(source, METRIC[kind], store, model._budget(source, 0), recall is None, 2)
         points = stored_points(found, store, recall)
         points.__class__ = RecordedPoints
         DensityPeaks(metric=METRIC[kind]).clustering_of(points, found.weight)

@@ -161,7 +161,8 @@ class Landscape:
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
         with stage("hills"):
-            flow, forest = self._flow, self._linked.within(cut.max_link)
+            flow, forest = self._flow, self._linked
+            forest = forest if cut.max_link == np.inf else forest.within(cut.max_link)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
