@@ -161,17 +161,16 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
         nb::arg("queries"), array("points"), nb::arg("probes"), nb::arg("measure"), array("indices"),
         array("distances"), nb::arg("n_threads"), Released());
     packed.def(
-        "mark_reached",
-        [](const PackedCells& self, const Asked& queries, const Probes& probes, In<double> limits, Filled<bool> reached,
-           int n_threads) {
+        "mark_visited",
+        [](const PackedCells& self, const Asked& queries, const Probes& probes, Filled<bool> visited, int n_threads) {
             const Probing probing = probes.for_blocks(queries.block_starts);
-            if (!(probing.reach > 0)) throw std::invalid_argument("probes have no reach");
+            if (probing.n_probes == 0) throw std::invalid_argument("without probes all cells are visited");
+            if (probing.reach > 0) check_length("limits", "values", length(probes.limits), length(queries.rows));
             const QueryBlocks blocks = blocks_of(queries, self.cells());
-            mark_reached(chosen_kernel(), self.cells(), blocks, coordinates_of(queries, self.cells()), probing,
-                         values(limits, "limits", length(queries.rows)),
-                         values(reached, "reached", blocks.n_blocks, self.cells().n_cells), n_threads);
+            mark_visited(chosen_kernel(), self.cells(), blocks, coordinates_of(queries, self.cells()), probing,
+                         values(visited, "visited", blocks.n_blocks, self.cells().n_cells), n_threads);
         },
-        nb::arg("queries"), nb::arg("probes"), array("limits"), array("reached"), nb::arg("n_threads"), Released());
+        nb::arg("queries"), nb::arg("probes"), array("visited"), nb::arg("n_threads"), Released());
     packed.def(
         "within",
         [](const PackedCells& self, const Asked& queries, Table<Real> points, In<double> reach, In<double> cell_reach,

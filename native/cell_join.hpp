@@ -27,40 +27,48 @@ class CellsWithinReach {
               {kernel, coordinates.rows, static_cast<const Coordinate*>(probing.centroids->rows), cells.n_coordinates},
               coordinates.without_error(), CellGoal(cells.spread, probing.spread_weight / unit_, probing.n_reached)) {}
 
+    void begin(const QueryBlocks& blocks, std::int64_t block) { join_.begin(blocks, block); }
+
     // scores: for each query of the block the largest that a cell may have, in coordinates
-    void find(const QueryBlocks& blocks, std::int64_t block, std::vector<double> scores) {
+    void find(std::vector<double> scores) {
         for (double& score : scores) score = std::min(score, 1e30) / unit_;
         join_.goal().set_bounds(std::move(scores));
-        join_.begin(blocks, block);
         join_.visit(0, join_.everyone());
         join_.finish();
     }
 
     const std::vector<CellGoal::Entry>& of(Index query) { return join_.goal().found(query); }
+    const double* origin() const { return join_.origin(); }
+    const std::vector<float>& residuals() const { return join_.residuals(); }
+    Index n_queries() const { return join_.n_queries(); }
 
   private:
     double unit_;
     BlockJoin<Coordinate, Coordinate, CellGoal> join_;
 };
 
-// Marks for each block the cells that its queries reach where their limits, scaled squares, are known: those that a
-// join would visit but for rounding.
+// Marks for each block the cells that its queries visit: the nearest, and those that they reach, but for rounding. A
+// reach asks for limits.
 template <class Coordinate>
-void mark_reached(const Kernel& kernel, const Cells& cells, const QueryBlocks& blocks,
-                  const Coordinates<Coordinate>& coordinates, const Probing& probing, const double* limits,
-                  bool* reached, int n_threads) {
+void mark_visited(const Kernel& kernel, const Cells& cells, const QueryBlocks& blocks,
+                  const Coordinates<Coordinate>& coordinates, const Probing& probing, bool* visited, int n_threads) {
     constexpr double margin = 1 + 1e-3;
     parallel_chunks(blocks.n_blocks, n_threads, [&] {
         return [&, reach = CellsWithinReach<Coordinate>(kernel, cells, probing, coordinates)](
                    std::int64_t block) mutable {
+            reach.begin(blocks, block);
+            const Index n_queries = reach.n_queries();
+            const NearestCells nearest(kernel, cells, probing, block, reach.origin(), reach.residuals(), n_queries);
+            bool* of_block = visited + block * cells.n_cells;
+            nearest.mark(of_block);
+            if (!(probing.reach > 0)) return;
             std::vector<double> scores;
             for (Offset at = blocks.starts[block]; at < blocks.starts[block + 1]; ++at) {
-                scores.push_back(margin * probing.reach * limits[blocks.query_row[at]]);
+                scores.push_back(margin * probing.reach * probing.limits[blocks.query_row[at]]);
             }
-            const auto n_queries = static_cast<Index>(scores.size());
-            reach.find(blocks, block, std::move(scores));
+            reach.find(std::move(scores));
             for (Index query = 0; query < n_queries; ++query) {
-                for (const auto& entry : reach.of(query)) reached[block * cells.n_cells + entry.second] = true;
+                for (const auto& entry : reach.of(query)) of_block[entry.second] = true;
             }
         };
     });
@@ -146,7 +154,8 @@ class ProbingJoin {
             const Index row = blocks.query_row[blocks.starts[block] + query];
             scores.push_back(probing_.reach * (probing_.limits ? probing_.limits[row] : join_.limit(query)));
         }
-        reach_->find(blocks, block, std::move(scores));
+        reach_->begin(blocks, block);
+        reach_->find(std::move(scores));
         visits_.clear();
         std::vector<DeferredQueries::Query> later;
         for (Index query = 0; query < join_.n_queries(); ++query) {

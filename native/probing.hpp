@@ -115,6 +115,11 @@ class NearestCells {
         }
     }
 
+    // Marks those of all queries, by the number of the cell.
+    void mark(bool* cells) const {
+        for (const Index candidate : chosen_) cells[cell(candidate)] = true;
+    }
+
     std::vector<Index> of(Index query) const {
         std::vector<Index> found;
         for (const Index candidate : candidates(query)) found.push_back(cell(candidate));

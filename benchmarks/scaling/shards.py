@@ -7,8 +7,8 @@ usage: shards.py {faces,mixture} --samples N --features D [--engines serial proc
 faces: `make_faces`, unit vectors like embeddings of faces; metric cosine. mixture: 1,000 Gaussians that
 overlap.
 A JSON line for each engine and number of workers: seconds, and the largest resident memory of each process.
---whole: also `DensityPeaks` on as many threads, in a process of its own. --same-graph: also the labels of
-`DensityPeaks` in memory on the very graphs of a run.
+--whole: also `DensityPeaks` on as many threads, in a process of its own. --same-graph: whether labels are
+those of `DensityPeaks` in memory on the very graphs that the first run searched.
 """
 
 import argparse
@@ -29,7 +29,6 @@ from diffpeaks.neighbors import ApproximateSearch
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.sharded import ShardedDensityPeaks
-from diffpeaks.sharded.budget import Budget
 from diffpeaks.sharded.executors import SerialExecutor
 from diffpeaks.sharded.gathering import gathered
 from diffpeaks.sharded.points import StoredPoints, stored_points
@@ -77,9 +76,10 @@ def search_at(recall):
     return "auto" if recall is None else ApproximateSearch(recall)
 
 
-def fit_shards(folder, kind, engine, workers, memory, recall, labels):
+def fit_shards(folder, kind, engine, workers, memory, recall, labels, work):
     start, spent = time.perf_counter(), Stages()
     how = {"memory_limit": memory, "executor": engine, "n_workers": workers, "callback": spent}
+    how |= {"work_folder": work}
     model = ShardedDensityPeaks(metric=METRIC[kind], search=search_at(recall), **how).fit(folder)
     seconds = time.perf_counter() - start
     np.save(labels, model.labels_)
@@ -149,27 +149,24 @@ class GivenGraphs(PointSet):
         return np.sort(self._in_input_order[super()._sample(random)])
 
 
-def same_graph(folder, kind, recall, room):
-    """Whether labels in files are those in memory, on the graphs of one run."""
-    with tempfile.TemporaryDirectory(dir=folder.parent) as work, SerialExecutor() as executor:
-        store, source = Store(work, executor), open_source(folder)
+def fit_same_graph(folder, kind, memory, recall, labels, work):
+    """`DensityPeaks` in memory on the graphs of the run whose files are in the work folder."""
+    model, source = ShardedDensityPeaks(search=search_at(recall), memory_limit=memory), open_source(folder)
+    with SerialExecutor() as executor:
+        store, recall = Store(work, executor), model._recall(source)
         store.graphs = []
-        found = gathered(source, METRIC[kind], store, Budget(16 << 20, room), recall is None, 2)
+        found = gathered(source, METRIC[kind], store, model._budget(source, 0), recall is None, 2)
         points = stored_points(found, store, recall)
         points.__class__ = RecordedPoints
-        clustering = DensityPeaks(metric=METRIC[kind]).clustering_of(points, found.weight)
+        DensityPeaks(metric=METRIC[kind]).clustering_of(points, found.weight)
         space = EuclideanSpace(points.space.points.between(0, points.n_samples), METRIC[kind], True)
-        given = GivenGraphs(space, store.graphs, np.argsort(found.row))
+        given = GivenGraphs(space, store.graphs, found.in_input_order)
         whole = DensityPeaks(metric=METRIC[kind]).clustering_of(given, found.weight)
-        return {
-            "n_searches": len(store.graphs),
-            "same_labels": bool(np.array_equal(whole.labels, clustering.labels)),
-            "same_density": bool(np.array_equal(whole.density, clustering.density)),
-            "n_clusters": whole.n_clusters,
-        }
+    np.save(labels, whole.labels[found.point.mapped()])
+    return {"n_clusters": whole.n_clusters, "n_searches": len(store.graphs), "n_resumed": store.n_resumed}
 
 
-def main():
+def parsed():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -184,37 +181,49 @@ def main():
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--same-graph", action="store_true")
     parser.add_argument("--folder", default=tempfile.gettempdir())
-    parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    words = [given.kind, "--samples", given.samples, "--features", given.features, "--shards", given.shards]
-    words += ["--folder", given.folder, "--memory", given.memory]
-    words += [] if given.recall is None else ["--recall", given.recall]
+    parser.add_argument("--child", nargs=2, metavar=("NAME", "WORKERS"), help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def child(given, folder):
+    """What the parent asks for; labels go to a file."""
+    name, workers = given.child[0], int(given.child[1])
+    labels, work = labels_of(folder, name, workers), folder.parent / f"{folder.name}-work"
+    if name == "whole":
+        return fit_whole(folder, given.kind, workers, given.recall, labels)
+    if name == "same graph":
+        return fit_same_graph(folder, given.kind, given.memory, given.recall, labels, work)
+    kept = work if given.same_graph and not work.exists() else None  # the first run leaves its graphs
+    return fit_shards(folder, given.kind, name, workers, given.memory, given.recall, labels, kept)
+
+
+def labels_of(folder, name, workers):
+    return folder.parent / f"{folder.name}-labels-{name.replace(' ', '-')}-{workers}.npy"
+
+
+def main():
+    given = parsed()
     folder = make_shards(given.kind, given.samples, given.features, given.shards, given.folder)
-    labels = folder.parent / f"{folder.name}-labels"
     if given.child:
-        name, workers = given.child[0], int(given.child[1])
-        target = f"{labels}-{name}-{workers}.npy"
-        if name == "whole":
-            told = fit_whole(folder, given.kind, workers, given.recall, target)
-        else:
-            told = fit_shards(folder, given.kind, name, workers, given.memory, given.recall, target)
-        print(json.dumps(told))
+        print(json.dumps(child(given, folder)))
         return
     size = {"kind": given.kind, "n_samples": given.samples, "n_features": given.features}
     what = {"experiment": "shards", **size, "memory": given.memory, "target": given.recall}
-    if given.same_graph:
-        told = same_graph(folder, given.kind, given.recall or 0.98, 200 << 20)
-        print(json.dumps({**what, **machine(2), **told}), flush=True)
+    same = None
     for workers in given.workers:
-        whole = in_own_process(*words, "--child", "whole", workers) if given.whole else None
+        whole = in_own_process(*sys.argv[1:], "--child", "whole", workers) if given.whole else None
         for engine in given.engines:
-            ours = in_own_process(*words, "--child", engine, workers)
+            ours = in_own_process(*sys.argv[1:], "--child", engine, workers)
             line = {**what, **machine(workers), "engine": engine, "workers": workers, **ours}
+            found = np.load(labels_of(folder, engine, workers))
+            if given.same_graph:
+                same = same or in_own_process(*sys.argv[1:], "--child", "same graph", 1)
+                expected = np.load(labels_of(folder, "same graph", 1))
+                line["same_graph"] = {**same, "same_labels": bool(np.array_equal(found, expected))}
             if whole:
-                same = [np.load(f"{labels}-{name}-{workers}.npy") for name in ("whole", engine)]
+                agreement = adjusted_rand_score(np.load(labels_of(folder, "whole", workers)), found)
                 ratio = round(ours["seconds"] / whole["seconds"], 2)
-                agreement = round(adjusted_rand_score(*same), 4)
-                line |= {"whole": whole, "ratio": ratio, "adjusted_rand_index": agreement}
+                line |= {"whole": whole, "ratio": ratio, "adjusted_rand_index": round(agreement, 4)}
             print(json.dumps(line), flush=True)
 
 

@@ -287,13 +287,8 @@ class PackedCells:
         distances: Real,
         n_threads: int,
     ) -> None: ...
-    def mark_reached(
-        self,
-        queries: _Queries,
-        probes: Probes,
-        limits: NDArray[np.float64],
-        reached: NDArray[np.bool_],
-        n_threads: int,
+    def mark_visited(
+        self, queries: _Queries, probes: Probes, visited: NDArray[np.bool_], n_threads: int
     ) -> None: ...
     def nearest_listed(
         self,

@@ -93,9 +93,10 @@ def test_pieces_and_memory_change_nothing(room, piece_bytes, tmp_path):
         found, points = in_pieces(X, store, Budget(piece_bytes, room))
         clustering = DensityPeaks().clustering_of(points, found.weight)
     assert_array_equal(clustering.labels[found.point.mapped()], expected.labels_)
-    assert_array_equal(
-        X[found.row], X[np.unique(found.row)][np.searchsorted(np.unique(found.row), found.row)]
-    )
+    point = found.point.mapped()
+    assert_array_equal(points.space.rows(np.arange(points.n_samples))[point], X)
+    _, first = np.unique(point, return_index=True)
+    assert_array_equal(np.argsort(first), found.in_input_order)
 
 
 def test_an_approximate_graph_has_the_labels_of_the_same_graph_in_memory(tmp_path):
@@ -119,7 +120,8 @@ def test_an_approximate_graph_has_the_labels_of_the_same_graph_in_memory(tmp_pat
     assert_array_equal(graphs[0].indices, graphs[1].indices)  # whatever fits into memory
     assert_array_equal(graphs[0].distances, graphs[1].distances)
     # the recall that is told, on rows that calibration did not see
-    ordered = X[found.row]
+    ordered = np.empty_like(X)
+    ordered[found.point.mapped()] = X
     some = np.random.RandomState(5).choice(len(X), 300, replace=False)
     exact = DensityPeaks(search="exact").set_params(n_neighbors=graphs[0].n_neighbors)
     truth = exact._searchable(ordered).graph(graphs[0].n_neighbors).indices.reshape(len(X), -1)
@@ -143,39 +145,79 @@ class StoppedError(Exception):
 
 
 class StoppingExecutor(SerialExecutor):
-    """Is stopped when it has run so many tasks."""
+    """Is stopped in the stage of that number, after its first task."""
 
-    def __init__(self, n_tasks):
+    def __init__(self, stopped):
         super().__init__()
-        self.left = n_tasks
+        self.stopped, self.stages = stopped, []
 
     def run(self, name, task, tasks):
+        self.stages.append(name)
         for result in super().run(name, task, tasks):
             yield result
-            self.left -= 1
-            if self.left < 0:
+            if len(self.stages) == self.stopped:
                 raise StoppedError(name)
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
+def stages_of(folder, **params):
+    """The stages of a run, in their order."""
+    executor = StoppingExecutor(None)
+    ShardedDensityPeaks(executor=executor, **params).fit(folder)
+    return executor.stages
+
+
+def test_a_run_that_was_stopped_at_any_stage_goes_on_where_it_was(tmp_path):
     folder = shards_in(tmp_path / "shards", DIGITS[:600], 2)
-    expected = fitted(folder).labels_
-    resumed, stages = [], set()
-    for n_tasks in range(0, 40, 2):
-        out = tmp_path / f"out-{n_tasks}"
-        try:
-            ShardedDensityPeaks(executor=StoppingExecutor(n_tasks)).fit(folder, out=out)
-            break
-        except StoppedError as stopped:
-            stages.add(str(stopped))
+    expected, resumed = fitted(folder).labels_, []
+    stages = [*stages_of(folder), "probabilities", "labels"]
+    for number, name in enumerate(stages, start=1):
+        out = tmp_path / f"out-{number}"
+        with pytest.raises(StoppedError, match=f"^{name}$"):
+            ShardedDensityPeaks(executor=StoppingExecutor(number)).fit(folder, out=out)
         model = ShardedDensityPeaks(executor="serial").fit(folder, out=out)
         resumed.append(model.n_resumed_)
         assert_array_equal(model.labels_, expected)
         assert_array_equal(read_labels(out).label, expected)
         assert not (out / "work").exists()
-    assert {"survey", "routing", "gathering", "search", "smoothing", "step", "labels"} <= stages
+    assert stages[:4] == ["opening", "survey", "routing", "gathering"]
+    assert {"search", "smoothing", "weights", "step", "links", "parents", "flow", "borders"} <= {*stages}
     assert resumed == sorted(resumed)
-    assert resumed[0] == 1
+    assert resumed[:2] == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["exact sample", "calibration"])
+def test_a_calibration_that_was_stopped_goes_on(name, tmp_path):
+    X, _ = make_blobs(12_000, 64, centers=5, random_state=0)
+    params = {"search": ApproximateSearch(0.9), "work_folder": tmp_path / "work"}
+    number = stages_of(X, search=params["search"]).index(name) + 1
+    with pytest.raises(StoppedError, match=name):
+        ShardedDensityPeaks(executor=StoppingExecutor(number), **params).fit(X)
+    model = fitted(X, **params)
+    assert model.n_resumed_ > 0
+    assert_array_equal(model.labels_, fitted(X, search=params["search"]).labels_)
+
+
+def test_a_run_whose_scheduler_is_lost_says_so_and_goes_on_elsewhere(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    import dask
+
+    folder, out = shards_in(tmp_path / "shards", DIGITS[:600], 2), tmp_path / "out"
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),  # for which it is looked for in vain
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+    ):
+        address = cluster.scheduler_address
+
+        def end_at_smoothing(progress):
+            if progress.stage == "smoothing":
+                cluster.close()
+
+        model = ShardedDensityPeaks(executor=address, callback=end_at_smoothing)
+        with pytest.raises(ConnectionError, match=r"connection to Dask was lost; .* start again"):
+            model.fit(folder, out=out)
+    again = ShardedDensityPeaks(executor="serial").fit(folder, out=out)
+    assert again.n_resumed_ > 3
+    assert_array_equal(again.labels_, fitted(folder).labels_)
 
 
 def test_damaged_results_of_tasks_are_made_again(tmp_path):
@@ -213,10 +255,12 @@ def test_a_folder_keeps_to_one_run(tmp_path):
     folder = shards_in(tmp_path / "shards", DIGITS[:300], 2)
     work = tmp_path / "work"
     fitted(folder, work_folder=work)
-    with pytest.raises(ValueError, match=r"has a run with min_prominence='None', where this one has '0.5'"):
+    with pytest.raises(ValueError, match=r"a run in which min_prominence was None, where it is 0.5 now"):
         fitted(folder, work_folder=work, min_prominence=0.5)
     np.save(folder / "part-1.npy", DIGITS[300:600])
-    with pytest.raises(ValueError, match="has a run with other points; remove it"):
+    with pytest.raises(
+        ValueError, match=r"a run in which the shard 'part-1.npy' was different; to start again"
+    ):
         fitted(folder, work_folder=work)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("letters")
@@ -263,7 +307,7 @@ def test_results_lie_in_a_file_for_each_shard(tmp_path):
     [
         ({"memory_limit": "much"}, "is no number of bytes"),
         ({"memory_limit": -1}, "is no number of bytes"),
-        ({"memory_limit": "1MB"}, "1000000 bytes is too little"),
+        ({"memory_limit": "1MB", "executor": "serial"}, "1000000 bytes is too little.*raise it"),
         ({"metric": "manhattan"}, "'metric' parameter"),
         ({"search": "tree"}, "'search' parameter"),
         ({"n_workers": 0}, "'n_workers' parameter"),

@@ -73,7 +73,7 @@ def opened(source: Source, opener: Callable[[BinaryIO], _Table]) -> Iterator[_Ta
             yield opener(file)
         except (arrow.ArrowException, OSError, EOFError) as error:
             problem = " ".join(str(error).split())  # Arrow tells some in several lines
-            raise source.fault(f"cannot be read ({problem})") from error
+            raise source.fault(f"cannot be read ({problem}); write the file again") from error
 
 
 def block(source: Source, name: str, values: Any) -> tuple[list[str], NDArray[Any]]:

@@ -36,7 +36,7 @@ def array(source: Source) -> NDArray[Any]:
                 return np.lib.format.read_array(file, allow_pickle=False)
         return np.lib.format.open_memmap(source.path, mode="r")
     except (ValueError, EOFError) as error:
-        raise source.fault(f"holds no whole array of numbers ({error})") from error
+        raise source.fault(f"holds no whole array of numbers ({error}); write the file again") from error
 
 
 def _shape(file: BinaryIO) -> tuple[int, ...]:

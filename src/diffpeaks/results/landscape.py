@@ -207,15 +207,16 @@ class Landscape:
         if not cut.flow_weight:
             return self.forest_within(cut.max_link)
         with stage("hills"):
-            flow, forest = self._flow, self._linked.within(cut.max_link, self.n_threads)
+            flow, forest = self._flow, self._linked
+            if cut.max_link != np.inf:
+                forest = forest.within(cut.max_link, self.n_threads)
         with stage("flow"):
             return flow.weighed(forest, cut.max_link, cut.flow_weight, self.recipe.usual_flow)
 
     @property
     def _usual_size(self) -> float:
         """The recipe's number of neighbour lists, in samples."""
-        graph = self.estimator.graph_
-        return self.recipe.usual_size * float(graph.indptr[-1]) / graph.n_samples
+        return self.recipe.usual_size * float(self.estimator.graph_.degrees.mean())
 
     def forest_within(self, max_link: float) -> PeakForest:
         """Hills along the links that are shorter than that, with saddles by height."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from diffpeaks.sharded.blocks import BLOCK_ROWS
+from diffpeaks.sharded.executors import resident
 
-LIBRARIES = 180 << 20  # bytes of a process that has imported what the stages need, and has done nothing yet
-OF_POINT = 300  # bytes of the driver for each sample: order, links, hills and labels, as flat arrays
+if TYPE_CHECKING:
+    from diffpeaks.sharded.executors import Executor
+    from diffpeaks.sharded.sources import Source
+
+
+LIBRARIES = 240 << 20  # bytes of a process that has imported what the stages need, Ray or Dask among it
+OF_POINT = 240  # bytes of the driver for each sample: order, links, hills and labels, as flat arrays
 _LEAST_PIECE, _LEAST_ROOM = 8 << 20, 64 << 20
 _PIECE = 1000  # times the root of the bytes of all points: as many pieces as each has megabytes, about
 _COPIES = 6  # of a piece that a task has in memory, its temporaries counted
@@ -45,17 +51,35 @@ class Budget(NamedTuple):
     room: int
 
     @classmethod
-    def of(cls, limit: int, n_samples: int, row_bytes: int, block_entries: int) -> Budget:
-        """What fits into that many bytes of each process, with blocks of a graph of so many entries."""
+    def of(
+        cls, limit: int, n_samples: int, row_bytes: int, block_entries: int, taken: int = LIBRARIES
+    ) -> Budget:
+        """What fits into that many bytes of each process, with blocks of a graph of so many entries.
+
+        So many bytes are `taken` before a process does anything.
+        """
         piece_bytes = max(_LEAST_PIECE, row_bytes, round(_PIECE * np.sqrt(float(n_samples) * row_bytes)))
         lists = _OF_ENTRY * block_entries
-        least = LIBRARIES + max(_COPIES * piece_bytes, lists + _LEAST_ROOM, OF_POINT * n_samples)
+        least = taken + max(_COPIES * piece_bytes, lists + _LEAST_ROOM, OF_POINT * n_samples)
         if limit < least:
             raise ValueError(
                 f"memory_limit={limit} bytes is too little: with {n_samples} samples of {row_bytes} bytes a "
-                f"process takes up to {least}; raise it"
+                f"process takes up to {least}, {taken} of them before it does anything; raise it"
             )
-        return cls(piece_bytes, limit - LIBRARIES - lists)
+        return cls(piece_bytes, limit - taken - lists)
+
+
+def taken_by(executor: Executor, source: Source) -> int:
+    """The most bytes of a process that has imported what the stages need, and has done nothing yet."""
+    found = executor.run("opening", _taken, [source] * executor.n_workers)
+    return max([resident() or LIBRARIES, *found])
+
+
+def _taken(source: Source) -> int:
+    """Of this process; reading a row brings in what reads the source."""
+    first = next(shard for shard in source.shards if shard.n_samples)
+    first.rows(0, 1)
+    return resident() or LIBRARIES
 
 
 def blocks_together(room: int, row_bytes: int, n_neighbors: int) -> int:

@@ -28,7 +28,7 @@ from diffpeaks.recipes import DEFAULT, Recipe
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.facts import facts_of
 from diffpeaks.sharded.blocks import BLOCK_ROWS
-from diffpeaks.sharded.budget import Budget, bytes_of
+from diffpeaks.sharded.budget import Budget, bytes_of, taken_by
 from diffpeaks.sharded.executors import Executor, executor_of, peak_resident
 from diffpeaks.sharded.gathering import Gathered, gathered
 from diffpeaks.sharded.labels import prepare_labels
@@ -162,12 +162,18 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
             if folder is not None:
                 check_apart(parameter, folder, X)
         source = open_source(X, self.columns, self.id_column)
-        recall, budget = self._recall(source), self._budget(source)
+        recall, _ = self._recall(source), bytes_of(self.memory_limit)
+        if source.n_samples > _MOST_SAMPLES:
+            raise ValueError(
+                f"n_samples={source.n_samples} is more than {_MOST_SAMPLES}, up to which samples are "
+                "numbered; cluster a sample of them"
+            )
         if out is not None:
             prepare_labels(out, len(source.shards))
         with self._folder(out) as folder, executor_of(self.executor, self.n_workers) as executor:
             store = Store(folder, executor)
             store.claim({**self._settings(), "recall": recall, **source.identity()})
+            budget = self._budget(source, taken_by(executor, source))
             found = gathered(source, self.metric, store, budget, recall is None, n_threads(None))
             points = stored_points(found, store, recall)
             clustering = self._in_memory().clustering_of(points, found.weight)
@@ -195,17 +201,12 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
         is_affordable = float(source.n_samples) ** 2 * source.n_features <= AFFORDABLE
         return None if self.search == "exact" or is_affordable else ApproximateSearch().recall
 
-    def _budget(self, source: Source) -> Budget:
+    def _budget(self, source: Source, taken: int) -> Budget:
         n_samples = source.n_samples
-        if n_samples > _MOST_SAMPLES:
-            raise ValueError(
-                f"n_samples={n_samples} is more than {_MOST_SAMPLES}, up to which samples are numbered; "
-                "cluster a sample of them"
-            )
         n_neighbors = (self.recipe or DEFAULT).n_neighbors(n_samples)
         row_bytes = source.n_features * source.dtype.itemsize
         entries = min(n_samples, BLOCK_ROWS) * n_neighbors
-        return Budget.of(bytes_of(self.memory_limit), n_samples, row_bytes, entries)
+        return Budget.of(bytes_of(self.memory_limit), n_samples, row_bytes, entries, taken)
 
     def _settings(self) -> dict[str, Any]:
         """What the results hang on, beside the points."""

@@ -31,8 +31,8 @@ class Gathered(NamedTuple):
     Attributes
     ----------
     points : PointsInCells
-    row : array of shape (n_points,)
-        The first row of the input at each point.
+    in_input_order : array of shape (n_points,)
+        The points by the first row of the input at each.
     weight : array of shape (n_points,) or None
         The number of rows at each point, None where each has one.
     point : Vector
@@ -40,7 +40,7 @@ class Gathered(NamedTuple):
     """
 
     points: PointsInCells
-    row: NDArray[np.int64]
+    in_input_order: NDArray[np.int32]
     weight: NDArray[np.float64] | None
     point: Vector
 
@@ -122,12 +122,11 @@ def stored_grid(pieces: list[Piece], n_cells: int, store: Store, n_threads: int)
     starts = np.array([piece.first_row for piece in pieces] + [n_samples])
     within = np.split(chosen, np.searchsorted(chosen, starts[1:-1]))
     surveyed = store.map("survey", _surveyed, [*zip(pieces, within, strict=True)])
-    facts = [read(path, "total", "low", "high", "sample") for path in surveyed]
-    totals, lows, highs, samples = zip(*facts, strict=True)
+    totals, lows, highs = zip(*in_turn(surveyed, "total", "low", "high"), strict=True)
     center = np.sum(totals, axis=0) / n_samples
     low, high = np.min(lows, axis=0), np.max(highs, axis=0)
     largest = float(np.linalg.norm(np.maximum(high - center, center - low)))
-    sample = np.concatenate(samples)
+    sample = np.concatenate([mapped(path)["sample"] for path in surveyed])
     search = centroids_of(sample, n_cells, scale_of(largest), n_threads)
     return StoredGrid(store.put("centroids", search.centroids), store.put("center", center), largest)
 
@@ -241,4 +240,5 @@ def _assembled(
     if starts[-1] < n_samples:
         weight = concatenated(found, "weight").astype(np.float64)
     points = PointsInCells(table, cells, spread, radius, groups[0].grid, metric, room)
-    return Gathered(points, concatenated(found, "row"), weight, store.put("point", point))
+    in_input_order = np.argsort(concatenated(found, "row")).astype(np.int32)
+    return Gathered(points, in_input_order, weight, store.put("point", point))

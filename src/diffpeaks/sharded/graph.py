@@ -22,10 +22,20 @@ class StoredGraph(NeighborGraph):
     def of_rows(cls, rows: StoredRows, n_neighbors: int, radius: float, told: tuple[Any, ...]) -> Self:
         """Rows that are known to be valid; `told` is how they were found."""
         graph = object.__new__(cls)
-        freeze(rows.indptr)
         facts = zip(("search", "recall", "recall_error"), told, strict=True)
-        vars(graph).update(facts, rows=rows, indptr=rows.indptr, n_neighbors=n_neighbors, radius=radius)
+        vars(graph).update(facts, rows=rows, degrees=rows.lengths, n_neighbors=n_neighbors, radius=radius)
         return graph
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Made anew each time: graphs of one length of rows keep nothing for each point."""
+        starts = self.rows.starts
+        freeze(starts)
+        return starts
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.degrees)
 
     @property
     def indices(self) -> NDArray[np.int32]:

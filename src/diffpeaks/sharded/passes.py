@@ -21,20 +21,28 @@ from diffpeaks.sharded.store import Store, Vector, concatenated, in_turn, mapped
 
 
 class StoredRows(NamedTuple):
-    """Rows of neighbours in files, and where each row starts among the entries of all."""
+    """Rows of neighbours in files, and the length of each; one length of all rows takes no memory."""
 
     store: Store
     blocks: list[Block]
-    indptr: NDArray[np.int64]
+    lengths: NDArray[np.int64]
 
     @classmethod
     def of_blocks(cls, store: Store, blocks: list[Block]) -> Self:
-        return cls(store, blocks, offsets(concatenated([block.path for block in blocks], "length")))
+        lengths = concatenated([block.path for block in blocks], "length")
+        if lengths.min() == lengths.max():
+            lengths = np.broadcast_to(lengths[0], len(lengths))
+        return cls(store, blocks, lengths)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each row starts among the entries of all."""
+        return offsets(self.lengths)
 
     def distances_at(self, entries: NDArray[np.int64]) -> NDArray[Any]:
         """The distances of some entries, which ascend."""
         vector = self.store.put("entries", entries)
-        starts = self.indptr[[block.bounds.first for block in self.blocks]]
+        starts = self.starts[[block.bounds.first for block in self.blocks]]
         ends = [*np.searchsorted(entries, starts[1:]).tolist(), len(entries)]
         asked = zip(self.blocks, starts.tolist(), [0, *ends[:-1]], ends, strict=True)
         found = self.store.map("distances", _distances, [(vector, *of_block) for of_block in asked])
@@ -83,7 +91,7 @@ class StoredPasses(HostPasses):
     def short_links(
         self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
     ) -> StoredRows:
-        reach = self.rows.distances_at(self.rows.indptr[:-1] + within - 1)
+        reach = self.rows.distances_at(self.rows.starts[:-1] + within - 1)
         vectors = [
             self._put(*named) for named in (("nearest", nearest), ("within", within), ("reach", reach))
         ]

@@ -31,7 +31,7 @@ from diffpeaks.sharded.store import Store
 
 def stored_points(found: Gathered, store: Store, recall: float | None) -> StoredPoints:
     """Points that were brought to their cells, to be searched exactly or at a recall."""
-    space = StoredSpace(found.points, store, np.argsort(found.row))
+    space = StoredSpace(found.points, store, found.in_input_order)
     return StoredPoints(space, recall, Choice("exact", None, n_threads(None)))
 
 

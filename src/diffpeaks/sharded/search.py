@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from diffpeaks._base.constants import NO_POINT
 from diffpeaks._native import sort_rows
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.cells.join import NO_TAILS, CellJoin, PlacedQueries
+from diffpeaks.neighbors.cells.join import NO_TAILS, CellJoin, PlacedQueries, as_rows
 from diffpeaks.neighbors.cells.partition import Partition
-from diffpeaks.neighbors.cells.ruled_join import RuledJoin, cells_beside
+from diffpeaks.neighbors.cells.ruled_join import RuledJoin
 from diffpeaks.neighbors.cells.rules import CellFacts, Rule
 from diffpeaks.neighbors.ragged_rows import first_of_rows
 from diffpeaks.sharded.cells import PointsInCells
@@ -73,28 +73,27 @@ class StoredJoin:
 
     def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
         """The nearest points of those that the rule compares; missing ones are NO_POINT at infinity."""
-        visited, limits = self._beside(queries, rule), None
-        if rule.reach:
-            limits = self.limit(queries, rule)
-            fits = self.n_points * self._points.table.row_bytes <= self._room
-            visited |= fits or self._reached(queries, rule, limits)
-        best: RaggedRows | None = None
-        for loaded in self._chunks(visited):
-            ruled = RuledJoin(loaded.join, self.n_neighbors)
-            rows = loaded.named(ruled.found(queries, rule, limits))
-            best = rows if best is None else merged(best, rows, self.n_neighbors)
-        assert best is not None
-        return best
+        best = NearestRows(len(queries.rows), self.n_neighbors, queries.rows.dtype)
+        limits = self.limit(queries, rule) if rule.reach else np.full(len(queries.rows), np.inf)
+        for loaded, asking in self._visits(queries, rule, limits):
+            some, ruled = queries.some(asking), RuledJoin(loaded.join, self.n_neighbors)
+            best.keep(asking, loaded.named(ruled.found(some, rule, limits[asking])))
+            if not rule.reach:  # which says itself how far cells are visited
+                last = best.distances[asking, -1].astype(np.float64)
+                limits[asking] = loaded.join.space.limit(last) * self.cells.scale**2
+        return best.rows()
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, scaled, to the last point that is found in the nearest cells."""
         nearest = Rule(self.n_neighbors, rule.n_probes)
-        best: NDArray[Any] | None = None
-        for loaded in self._chunks(self._beside(queries, nearest)):
-            squares = RuledJoin(loaded.join, self.n_neighbors).squares(queries, nearest)
-            both = squares if best is None else np.sort(np.concatenate([best, squares], axis=1), axis=1)
-            best = both[:, : self.n_neighbors]
-        assert best is not None
+        best = np.full((len(queries.rows), self.n_neighbors), np.inf, queries.rows.dtype)
+        for loaded, asking in self._visits(queries, nearest):
+            squares = RuledJoin(loaded.join, self.n_neighbors).squares(queries.some(asking), nearest)
+            known = best[asking]
+            if np.any(np.isfinite(known)):
+                both = np.concatenate([known, squares], axis=1)
+                squares = np.sort(both, axis=1)[:, : self.n_neighbors]
+            best[asking] = squares
         return best[:, -1].astype(np.float64) * self.cells.scale**2
 
     def nearest(self, queries: PlacedQueries) -> RaggedRows:
@@ -102,7 +101,8 @@ class StoredJoin:
         limit = self.limit(queries, Rule(self.n_neighbors, self._n_cells_for_all()))
         wanted = self._may_hold_nearer(queries, limit)
         best: RaggedRows | None = None
-        for loaded in self._chunks(wanted):
+        for cells in self._chunks(wanted, queries):
+            loaded = self._loaded(cells)
             rows = loaded.named(loaded.join.nearest(queries, self.n_neighbors))
             best = rows if best is None else merged(best, rows, self.n_neighbors)
         assert best is not None
@@ -113,17 +113,18 @@ class StoredJoin:
         sizes = self.cells.sizes
         return min(len(sizes), int(np.ceil(2 * self.n_neighbors / max(1.0, float(np.median(sizes))))))
 
-    def _beside(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.bool_]:
-        """Which cells may be among the nearest of some query."""
-        homes, n_cells = np.unique(queries.cell_of), len(self.cells.sizes)
-        beside = np.zeros(n_cells, bool)
-        beside[cells_beside(self.cells, homes, rule.n_beside(n_cells), 1)] = True
-        return beside
-
-    def _reached(self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which cells some query reaches, by how far its neighbours are at most."""
-        join = self._loaded(np.unique(queries.cell_of[:1])).join  # any: it is asked for all cells
-        return RuledJoin(join, self.n_neighbors).reached(queries, rule, limits)
+    def _visits(
+        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64] | None = None
+    ) -> Iterator[tuple[Loaded, NDArray[np.int64]]]:
+        """The cells that a rule visits, as many together as fit, and which queries visit some of them."""
+        if self.n_points * self._points.table.row_bytes <= self._room:
+            yield self._everything, np.arange(len(queries.rows))
+            return
+        join = self._loaded(queries.cell_of[:1].astype(np.int64)).join  # any: it is asked for all cells
+        blocks, visited = RuledJoin(join, self.n_neighbors).visited(queries, rule, limits)
+        for cells in self._chunks(np.any(visited, axis=0), queries):
+            asks = np.repeat(visited[:, cells].any(axis=1), np.diff(blocks.starts))
+            yield self._loaded(cells), np.sort(blocks.order[asks])
 
     def _may_hold_nearer(self, queries: PlacedQueries, limit: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which cells may hold points within a squared distance of some query."""
@@ -140,13 +141,25 @@ class StoredJoin:
         step = max(1, self._room // (16 * len(self.cells.sizes)))
         return (slice(first, min(first + step, n_queries)) for first in range(0, n_queries, step))
 
-    def _chunks(self, cells: NDArray[np.bool_]) -> Iterator[Loaded]:
-        """Cells in memory, as many together as fit; at least one."""
+    def _chunks(self, cells: NDArray[np.bool_], queries: PlacedQueries) -> Iterator[NDArray[np.int64]]:
+        """As many cells together as fit into memory, at least one; those around the queries first."""
         which = np.flatnonzero(cells & (self.cells.sizes > 0))
+        which = which[np.argsort(self._far_from(queries)[which], kind="stable")]
         held = np.cumsum(self.cells.sizes[which]) * self._points.table.row_bytes
         chunk = (held - 1) // max(1, self._room)
         for some in np.split(which, np.flatnonzero(np.diff(chunk)) + 1):
-            yield self._loaded(some)
+            yield np.sort(some)
+
+    def _far_from(self, queries: PlacedQueries) -> NDArray[np.float64]:
+        """How far each cell is from those of the queries, which are nowhere far from themselves."""
+        homes, centroids = np.unique(queries.cell_of), self.cells.centroids
+        squares = np.sum((centroids - centroids[homes].mean(axis=0)) ** 2, axis=1)
+        squares[homes] = -1.0
+        return squares
+
+    @cached_property
+    def _everything(self) -> Loaded:
+        return self._loaded(np.flatnonzero(self.cells.sizes))
 
     def _loaded(self, cells: NDArray[np.int64]) -> Loaded:
         first, last = self._starts[cells], self._starts[cells + 1]
@@ -158,6 +171,36 @@ class StoredJoin:
         lengths = last - first
         skipped = np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
         return Loaded(join, (np.arange(len(skipped)) + skipped).astype(np.int32))
+
+
+class NearestRows:
+    """The nearest points of each query so far; missing ones are NO_POINT at infinity."""
+
+    def __init__(self, n_queries: int, n_neighbors: int, dtype: Any) -> None:
+        self.n_neighbors = n_neighbors
+        self.indices = np.full((n_queries, n_neighbors), NO_POINT, np.int32)
+        self.distances = np.full((n_queries, n_neighbors), np.inf, dtype)
+
+    def keep(self, which: NDArray[np.int64], found: RaggedRows) -> None:
+        """Keep what was found for some queries."""
+        indices, distances = (
+            values.reshape(-1, self.n_neighbors) for values in (found.indices, found.distances)
+        )
+        is_first, is_new = self.indices[which, 0] == NO_POINT, indices[:, 0] != NO_POINT
+        self._set(which[is_first], indices[is_first], distances[is_first])
+        more = np.flatnonzero(is_new & ~is_first)
+        if len(more):
+            of = which[more]
+            known = as_rows(self.indices[of], self.distances[of])
+            best = merged(known, as_rows(indices[more], distances[more]), self.n_neighbors)
+            shape = len(of), self.n_neighbors
+            self._set(of, best.indices.reshape(shape), best.distances.reshape(shape))
+
+    def rows(self) -> RaggedRows:
+        return as_rows(self.indices, self.distances)
+
+    def _set(self, which: NDArray[np.int64], indices: NDArray[np.int32], distances: NDArray[Any]) -> None:
+        self.indices[which], self.distances[which] = indices, distances
 
 
 def merged(one: RaggedRows, other: RaggedRows, n_neighbors: int) -> RaggedRows:

@@ -26,7 +26,7 @@ class StoredSpace(EuclideanSpace):
 
     points: Table
 
-    def __init__(self, in_cells: PointsInCells, store: Store, in_input_order: NDArray[np.int64]) -> None:
+    def __init__(self, in_cells: PointsInCells, store: Store, in_input_order: NDArray[np.int32]) -> None:
         """The points in the order of the input are those of these numbers."""
         some = in_cells.space(in_cells.table.between(0, 1))
         self.in_cells, self.store, self.in_input_order = in_cells, store, in_input_order

@@ -61,8 +61,8 @@ class Store:
         earlier = path.read_text()
         if earlier != text:
             raise ValueError(
-                f"the folder {str(self.folder)!r} has a run with {_difference(earlier, identity)}; "
-                "remove it, or give another folder"
+                f"the folder {str(self.folder)!r} has a run in which {_difference(earlier, identity)}; "
+                "to start again remove the folder, or give another one"
             )
 
     def map(self, name: str, task: Callable[[T], Arrays], arguments: Sequence[T]) -> list[Path]:
@@ -149,12 +149,16 @@ def _is_whole(path: Path) -> bool:
 
 
 def _difference(earlier: str, identity: dict[str, Any]) -> str:
-    """What another run has that this one has not."""
+    """What was not the same in another run."""
     try:
         known = json.loads(earlier)
         name = next(name for name in identity if known.get(name) != identity[name])
-        if name == "shards":
-            return "other points"
-        return f"{name}={known.get(name)!r}, where this one has {identity[name]!r}"
-    except (AttributeError, StopIteration, ValueError):
-        return "other settings"
+        then, now = known.get(name), identity[name]
+        if name != "shards":
+            return f"{name} was {then}, where it is {now} now"
+        if len(then) != len(now):
+            return f"there were {len(then)} shards, where there are {len(now)} now"
+        changed = next(shard for shard, other in zip(now, then, strict=True) if shard != other)
+        return f"the shard {changed['name']!r} was different"
+    except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
+        return "the settings were different"

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.files import replacing
 
+_GAP = 8  # rows that are read beside those that are asked for, so that fewer reads are needed
+_TOGETHER = 4096  # rows that are asked for at once
+
 
 @dataclass(frozen=True)
 class Table:
@@ -50,13 +53,22 @@ class Table:
         return self.runs(np.array([first]), np.array([last]))
 
     def at(self, which: NDArray[Any]) -> NDArray[Any]:
-        """The rows of these numbers, which ascend."""
-        new = np.flatnonzero(np.diff(which) != 1) + 1
-        first, last = np.append(0, new), np.append(new, len(which)) - 1
-        return self.runs(which[first], which[last] + 1) if len(which) else self.between(0, 0)
+        """The rows of these numbers, which mostly ascend."""
+        rows = np.empty((len(which), self.n_features), self.dtype)
+        for at in range(0, len(which), _TOGETHER):
+            some = which[at : at + _TOGETHER].astype(np.int64)
+            apart = np.diff(some, prepend=-np.inf)
+            is_new = (apart < 0) | (apart > _GAP)
+            first, last = some[is_new], some[np.append(is_new[1:], True)] + 1
+            lengths = last - first
+            skipped = first - (np.cumsum(lengths) - lengths)
+            rows[at : at + _TOGETHER] = self.runs(first, last)[some - skipped[np.cumsum(is_new) - 1]]
+        return rows
 
     def runs(self, first: NDArray[Any], last: NDArray[Any]) -> NDArray[Any]:
-        """Runs of rows, one after the other."""
+        """Runs of rows, one after the other; those that follow each other in files are read as one."""
+        is_new = np.append(True, first[1:] != last[:-1])
+        first, last = first[is_new], last[np.append(is_new[1:], True)]
         rows = np.empty((int(np.sum(last - first)), self.n_features), self.dtype)
         room, at = rows.reshape(-1).view(np.uint8).data, 0
         pieces = self._pieces(first, last, np.array(self.starts))

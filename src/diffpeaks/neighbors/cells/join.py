@@ -181,7 +181,7 @@ class CellJoin:
         rows = _room(len(queries.rows), n_neighbors, self.space.dtype)
         asked, points = self._asked(queries, blocks), self.space.points
         self.packed.nearest(asked, points, probes, self._measure, *rows, self.n_threads)
-        return _as_rows(*rows)
+        return as_rows(*rows)
 
     def nearest_listed(
         self, queries: PlacedQueries, blocks: Blocks, n_neighbors: int, n_listed: int, probes: Probes
@@ -200,7 +200,7 @@ class CellJoin:
             *rows,
             self.n_threads,
         )
-        return _as_rows(*rows)
+        return as_rows(*rows)
 
     def nearest_in_coordinates(
         self, queries: PlacedQueries, blocks: Blocks, n_listed: int, probes: Probes
@@ -212,12 +212,10 @@ class CellJoin:
         self.packed.nearest(asked, table, probes, SQUARES, *rows, self.n_threads)
         return rows
 
-    def reached(
-        self, queries: PlacedQueries, blocks: Blocks, probes: Probes, limits: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """For each block the cells that its queries reach, by how far their neighbours are at most."""
+    def visited(self, queries: PlacedQueries, blocks: Blocks, probes: Probes) -> NDArray[np.bool_]:
+        """For each block the cells that its queries visit, or a few more; a reach asks for limits."""
         found = np.zeros((len(blocks.cells), len(self.cells.centroids)), bool)
-        self.packed.mark_reached(self._asked(queries, blocks), probes, limits, found, self.n_threads)
+        self.packed.mark_visited(self._asked(queries, blocks), probes, found, self.n_threads)
         return found
 
     def within(self, queries: PlacedQueries, reach: NDArray[np.float64]) -> RaggedRows:
@@ -270,7 +268,8 @@ def _room(n_rows: int, n_neighbors: int, dtype: Any) -> tuple[NDArray[np.int32],
     return np.empty((n_rows, n_neighbors), np.int32), np.empty((n_rows, n_neighbors), dtype)
 
 
-def _as_rows(indices: NDArray[np.int32], distances: NDArray[Any]) -> RaggedRows:
+def as_rows(indices: NDArray[np.int32], distances: NDArray[Any]) -> RaggedRows:
+    """A table with a row for each query."""
     indptr = np.arange(len(indices) + 1, dtype=np.int64) * indices.shape[1]
     return RaggedRows(indptr, indices.ravel(), distances.ravel())
 

@@ -57,9 +57,7 @@ class RuledJoin:
         is known.
         """
         blocks = cell_blocks(queries.cell_of)
-        probes = self._probes(rule, blocks.cells)
-        if limits is not None:
-            probes.set_limits(limits)
+        probes = self._probes(rule, blocks.cells, limits)
         return self._join.nearest_listed(queries, blocks, self.n_neighbors, rule.n_listed, probes)
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
@@ -72,17 +70,19 @@ class RuledJoin:
         probes = self._probes(rule, blocks.cells)
         return self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
 
-    def reached(self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which cells some query reaches, by how far its neighbours are at most."""
+    def visited(
+        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64] | None = None
+    ) -> tuple[Blocks, NDArray[np.bool_]]:
+        """The queries in blocks, and the cells that each block visits, or a few more."""
         blocks = cell_blocks(queries.cell_of)
-        found = self._join.reached(queries, blocks, self._probes(rule, blocks.cells), limits)
-        reached: NDArray[np.bool_] = np.logical_or.reduce(found, axis=0)
-        return reached
+        return blocks, self._join.visited(queries, blocks, self._probes(rule, blocks.cells, limits))
 
-    def _probes(self, rule: Rule, cells: NDArray[np.int32]) -> Probes:
+    def _probes(
+        self, rule: Rule, cells: NDArray[np.int32], limits: NDArray[np.float64] | None = None
+    ) -> Probes:
         join, partition = self._join, self._partition
         n_cells, weight = len(partition.centroids), np.float32(rule.spread_weight)
-        return Probes(
+        probes = Probes(
             cells_beside(self.cells, cells, rule.n_beside(n_cells), join.n_threads),
             rule.n_probes,
             rule.spread_weight,
@@ -91,6 +91,9 @@ class RuledJoin:
             partition.packed_centroids(weight * join.packed.spread() if weight else None),
             partition.centroid_rows,
         )
+        if limits is not None:
+            probes.set_limits(limits)
+        return probes
 
 
 def cell_blocks(cell_of: NDArray[np.int32]) -> Blocks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import platform
@@ -10,8 +11,9 @@ import traceback
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
@@ -20,6 +22,7 @@ from diffpeaks._base.validation import check_integer, n_threads
 T = TypeVar("T")
 R = TypeVar("R")
 RETRIES = 2  # of a task whose worker died
+_TRIM_THRESHOLD = -1  # the number that mallopt knows it by
 _AHEAD = 2  # tasks in flight for each worker: one that runs, and one that is ready when it ends
 
 
@@ -91,12 +94,21 @@ class Outcome(NamedTuple):
 def outcome(task: Callable[[T], Any], argument: T) -> Outcome:
     """What runs in the worker. Errors are values, so that nobody takes them for a lost worker."""
     result, error = None, None
+    _return_freed_memory()
     try:
         result = task(argument)
     except Exception as raised:
         raised.add_note(f"in the worker:\n{traceback.format_exc()}")
         error = _portable(raised)
     return Outcome(result, error, worker_name(), peak_resident())
+
+
+@cache
+def _return_freed_memory() -> None:
+    """Have the C library return freed memory to the system: what it keeps counts towards the limit."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # other libraries than that of GNU
+            ctypes.CDLL(None).mallopt(_TRIM_THRESHOLD, 1 << 16)
 
 
 def _portable(error: Exception) -> Exception:
@@ -111,9 +123,7 @@ def _portable(error: Exception) -> Exception:
 def peak_resident() -> int | None:
     """The largest resident memory of this process so far, in bytes; None where the system does not tell."""
     if sys.platform == "linux":
-        with open("/proc/self/status") as status:
-            line = next(line for line in status if line.startswith("VmHWM:"))
-        return int(line.split()[1]) * 1024
+        return _in_status("VmHWM:")
     elif sys.platform == "win32":
         return None
     else:
@@ -121,6 +131,17 @@ def peak_resident() -> int | None:
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
+
+
+def resident() -> int | None:
+    """The resident memory of this process now, in bytes; None where the system does not tell."""
+    return _in_status("VmRSS:") if sys.platform == "linux" else None
+
+
+def _in_status(name: str) -> int:
+    with open("/proc/self/status") as status:
+        line = next(line for line in status if line.startswith(name))
+    return int(line.split()[1]) * 1024
 
 
 @dataclass

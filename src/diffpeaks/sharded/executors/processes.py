@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -107,6 +108,7 @@ def _begin(watched: Connection) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # for libraries that a task loads
     threadpool_limits(1)  # for those that are loaded
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a key that interrupts is meant for the one that started it
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 
 

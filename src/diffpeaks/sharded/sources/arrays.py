@@ -75,7 +75,9 @@ class MappedFile(WithoutIds):
         try:
             return np.memmap(self.path, self.stored, "r", self.offset, self.shape, self.order)
         except ValueError as error:
-            raise self.source.fault(f"holds no whole array of shape {self.shape} ({error})") from error
+            raise self.source.fault(
+                f"holds no whole array of shape {self.shape} ({error}); write the file again"
+            ) from error
 
 
 @dataclass(frozen=True, eq=False)

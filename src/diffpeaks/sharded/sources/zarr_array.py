@@ -75,7 +75,7 @@ class ZarrArray(WithoutIds):
         except BadFileError:
             raise
         except _DAMAGED as error:
-            raise self.source.fault(f"cannot be read ({error})") from error
+            raise self.source.fault(f"cannot be read ({error}); write the array again") from error
 
     def _is_group(self) -> bool:
         described = self.path / _OF_EITHER
