@@ -94,7 +94,7 @@ def main():
         records.complete(missing, partial(measure, folder=given.data), n_workers=1)
         known = [{"experiment": CEILING, "set": f"gaussians_{n_features}"} for n_features in SPREAD]
         records.complete(records.missing(known), measure_ceiling, n_workers=1)
-    print(table(records.of(experiment=EXPERIMENT)))
+    print(table(records.of(experiment=EXPERIMENT)), end="\n\n")
     print(ceiling_table(records.of(experiment=CEILING)))
 
 
