@@ -29,9 +29,9 @@ class PeakForest:
     delta : array of shape (n_samples,)
         Distance to it; infinite for a root.
     prominence : array of shape (n_samples,)
-        How far a root rises above the saddle to a denser hill, in log density; where flow counts, its
-        separation from that hill (`HillFlow`). Infinite for a root that meets no denser hill, zero for
-        samples that are no roots.
+        How far a root rises above the saddle to a denser hill, in log density; where flow or size counts, its
+        separation from that hill (`HillFlow`, `weighed_by_size`). Infinite for a root that meets no denser
+        hill, zero for samples that are no roots.
     saddle : array of shape (n_samples,)
         The sample at which a root's hill meets a denser one; -1 where there is none.
     crossing : array of shape (n_samples,)
