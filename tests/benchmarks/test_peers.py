@@ -21,6 +21,7 @@ from families_report import Scores, family_table, left_out_table  # noqa: E402
 from run import jobs, told  # noqa: E402
 from scoring import scores  # noqa: E402
 from table import Results, mean_table, tables  # noqa: E402
+from thresholds import MULTIPLES, predicted  # noqa: E402
 
 
 def line(system, name, bcubed=50.0, ami=40.0, **other):
@@ -210,3 +211,14 @@ def test_the_default_is_above_every_peer_on_the_sets_that_both_can_do():
     for system in {line["system"] for line in lines} - {"diffpeaks"}:
         names = [name for name in every_set if (system, name) in scored]
         assert (mean("diffpeaks", names) > mean(system, names)).all(), system
+
+
+def test_the_best_bound_is_learned_from_other_families():
+    jobs = [(family, str(number)) for family in ("a", "b", "c") for number in range(8)]
+    best = np.random.default_rng(0).integers(0, len(MULTIPLES), len(jobs))
+    gains = -np.abs(np.arange(len(MULTIPLES)) - best[:, None]).astype(float)
+    found, looks = np.stack([gains, gains], axis=2), gains[:, :, None]  # the looks tell what is best
+    assert np.array_equal(predicted(jobs, found, looks), best)
+    contrary = found.copy()
+    contrary[:8] *= -1  # the scores of a family say nothing of its own choice
+    assert np.array_equal(predicted(jobs, contrary, looks)[:8], best[:8])
