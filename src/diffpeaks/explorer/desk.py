@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.palette import N_COLORS, NOISE_COLOR, css_color
 from diffpeaks._base.validation import check_integer
-from diffpeaks.captions import PICTURE_SUFFIXES, Captions
-from diffpeaks.characteristics import Characteristics
+from diffpeaks.captions import Captions, Characteristics
+from diffpeaks.captions.captions import PICTURE_SUFFIXES
 from diffpeaks.explorer import words
 from diffpeaks.explorer.cluster_colors import ClusterColors
 from diffpeaks.explorer.code import python_lines
