@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
@@ -12,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
-from diffpeaks._base.validation import check_flat
-from diffpeaks.cuts import RULES, Cut, check_one_of
+from diffpeaks._base.sklearn_parts import Interval, StrOptions
+from diffpeaks.cuts import cut_by
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, Needs
@@ -233,7 +231,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
             landscape = self._closer(landscape, needs.n_neighbors)
 
         # the cut: the one given, or the automatic one
-        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
+        cut = cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
 
         # a forest of hills, its peaks, and the labels of all samples
         policy, forest = NoisePolicy(self.halo, self.min_cluster_size, self.noise), landscape.forest(cut)
@@ -297,51 +295,6 @@ class DensityPeaks(FittedMethods, DensityClusterer):
     def _with(self, clustering: Clustering) -> Self:
         """The same fit with another clustering of it."""
         return copy(self)._set(clustering)
-
-    def recut(
-        self,
-        n_clusters: int | None = None,
-        max_link: float | None = None,
-        min_prominence: float | None = None,
-        halo: bool | None = None,
-        min_cluster_size: int | None = None,
-        noise: str | None = None,
-        cut: Cut | None = None,
-        peaks: Sequence[int] | None = None,
-    ) -> NDArray[np.int64]:
-        """Labels for another cut of the same density; with nothing given, the automatic one.
-
-        `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
-        changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
-        are samples in the place of all rules, the densest one among them: all others follow their nearest
-        denser sample, however far, until they meet one.
-        Lengths are those between samples as they were moved, where `smoothing_` says that they were.
-        Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
-        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
-        the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
-        """
-        policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
-        check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
-        if peaks is not None:
-            cut = Cut(peaks=tuple(check_flat("peaks", peaks)))
-        elif cut is None:
-            cut = _cut_by(n_clusters, max_link, min_prominence)
-        if cut is not None:
-            check_params(self, **{name: getattr(cut, name) for name in RULES})
-        return self._fitted().recut(cut, policy)
-
-    def _noise_policy(self, **given: Any) -> NoisePolicy:
-        """What is given, and the rest as at the fit."""
-        given = {name: value for name, value in given.items() if value is not None}
-        check_params(self, **given)
-        return replace(self._fitted().policy, **given)
-
-
-def _cut_by(n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut | None:
-    """The cut by rules that are given; None, which is the one that the data choose, without any."""
-    if n_clusters is None and max_link is None and min_prominence is None:
-        return None
-    return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
 
 def _fixed_seed(random_state: Any) -> int:
