@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks._base.validation import check_claims, check_n_neighbors, n_threads
+from diffpeaks._base.validation import check_n_neighbors, n_threads
 from diffpeaks._native import some_asymmetric
-from diffpeaks.graph.checks import checked_rows
+from diffpeaks.graph.checks import check_claims, checked_rows
 from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
 from diffpeaks.graph.passes import HostPasses, Rows
 from diffpeaks.graph.rows import RaggedRows, row_blocks, row_prefixes

@@ -15,13 +15,14 @@ from sklearn.utils.validation import validate_data
 
 from diffpeaks._base.sklearn_parts import with_params_checked
 from diffpeaks._base.tensors import check_tensor, device_of, is_tensor, on_host
-from diffpeaks._base.validation import check_memory_limit, check_unmasked, n_threads, some_of
+from diffpeaks._base.validation import check_unmasked, n_threads, some_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.memory.limited import check_memory_limit
 from diffpeaks.neighbors.metric_params import checked_metric
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
 from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix

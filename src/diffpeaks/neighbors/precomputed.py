@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffpeaks._base.validation import check_graph_size, check_self_distances
+from diffpeaks._base.validation import check_graph_size
 from diffpeaks._native import move_self_first, sort_rows
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.checks import check_self_distances
 from diffpeaks.neighbors.spaces import MatrixSpace
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_distances, is_self_rounding
 from diffpeaks._native import pair_distances, sort_rows
+from diffpeaks.graph.checks import is_self_rounding
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import ROUNDING, Measure, check_representable, copied_bytes, like
 from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
@@ -231,3 +231,15 @@ def _minkowski_pairs(queries: Any, points: Any, rows: RaggedRows, order: float) 
             ratio = difference[apart] / largest[apart, None]
             distances[part][apart] = largest[apart] * np.linalg.norm(ratio, ord=order, axis=1)
     return distances
+
+
+def check_distances(distances: NDArray[Any], origin: str) -> None:
+    """Refuse distances that are NaN or negative, naming the row."""
+    bad = ~(distances >= 0)
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        what = "Negative values in data" if distances[row, column] < 0 else "NaN among the distances"
+        raise ValueError(
+            f"{what}: {origin} gives {distances[row, column]} at row {row}, column {column}; a distance must "
+            "be a number of at least 0; drop such samples or use another metric"
+        )
