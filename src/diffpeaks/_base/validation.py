@@ -46,6 +46,31 @@ def check_unmasked(name: str, values: Any) -> None:
         )
 
 
+def check_finite(X: Any) -> None:
+    """Refuse NaN and infinity, naming the rows."""
+    values = X.data if hasattr(X, "indptr") else X
+    if not np.issubdtype(values.dtype, np.floating):
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return  # one sum answers the common case without a mask of the size of X
+    finite = np.isfinite(values)
+    if finite.all():
+        return  # the sum itself overflowed
+    rows = np.flatnonzero(~finite.all(axis=1)) if values is X else _sparse_rows(X, ~finite)
+    what = "NaN" if np.isnan(values).any() else "infinity"
+    if np.isnan(values).any() and np.isinf(values).any():
+        what = "NaN and infinity"
+    raise ValueError(
+        f"X contains {what} in rows {some_of(rows)}; drop or impute these rows, "
+        "for example with sklearn.impute.SimpleImputer"
+    )
+
+
+def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
+    return np.unique(np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1)
+
+
 def check_n_neighbors(n_neighbors: Any, n_samples: int) -> int:
     """An integer from 1 to n_samples."""
     if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
