@@ -237,7 +237,7 @@ class Landscape:
 
     @cached_property
     def _flow(self) -> HillFlow:
-        return HillFlow(self._linked, self.links, self.density, self.walk, self.distinct.first)
+        return HillFlow(self._linked, self.links, self.density, self.order, self.walk, self.distinct.first)
 
     def keep_flow(self) -> None:
         """Keep the flow between hills, so that cuts with other longest links take less time."""
