@@ -44,6 +44,14 @@ class Clustering:
     labels: NDArray[np.int64]
     peaks: NDArray[np.int64]
 
+    @classmethod
+    def of(
+        cls, landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest | None = None
+    ) -> Clustering:
+        """The clusters that a cut takes from its forest, which may be known already."""
+        forest = landscape.forest(cut) if forest is None else forest
+        return cls(landscape, cut, policy, forest, *landscape.clusters(cut, policy, forest))
+
     @property
     def of_present(self) -> Clustering:
         """The clustering of the samples of positive weight: all of them."""
