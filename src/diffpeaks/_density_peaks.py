@@ -16,13 +16,12 @@ from diffpeaks.cuts import cut_by
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, Needs
-from diffpeaks.density.samples import distinct_samples, isolation_of, settings_of, smoothed
+from diffpeaks.density.samples import isolation_of, smoothed
 from diffpeaks.density.weights import weighed
-from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.inputs import transactional_fit
 from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import Recipe, Settings
+from diffpeaks.recipes import Recipe
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.fitted_methods import FittedMethods
@@ -206,10 +205,11 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         """The method, from points to clusters, wherever the points lie: in memory, on a device, in files."""
         seed = _fixed_seed(self.random_state)
 
-        # distinct samples and their neighbour graph; smoothing wants a number of neighbours in any case
-        samples = distinct_samples(points, weights, recipe.merge_duplicates and density.merges_duplicates)
+        # distinct samples and their neighbour graph; smoothing asks for a number of neighbours, not for balls
+        samples = DistinctSamples.of(points, weights, recipe.merge_duplicates and density.merges_duplicates)
         may_smooth = self._may_smooth(samples, recipe)
-        graph = samples.graph(*self._needs(None if may_smooth else density, samples, recipe))
+        by_recipe = self._recipe_needs(samples, recipe)
+        graph = samples.graph(*(by_recipe if may_smooth else self._needs(density, samples, recipe)))
 
         # isolated samples: strangers, or outliers of clusters
         isolation = isolation_of(samples.points, graph, recipe, seed)
@@ -225,18 +225,14 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         settings = self._fit_density(density, samples, samples.graph(*needs), needs, recipe)
 
         # its hills, along links to denser neighbours; if nearly all samples are one cluster, a closer look
-        found = points, samples, density, isolation, smoothing
-        landscape = Landscape(*found, settings, recipe, seed, self.n_jobs)
-        if self.density is None and self.n_neighbors == "auto" and needs.n_neighbors is not None:
-            landscape = self._closer(landscape, needs.n_neighbors)
+        landscape = Landscape(
+            points, samples, density, isolation, smoothing, settings, recipe, seed, self.n_jobs
+        )
+        landscape = self._closer_look(landscape, needs.n_neighbors)
 
-        # the cut: the one given, or the automatic one
+        # the cut: the one given, or the automatic one; its forest, peaks and labels
         cut = cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
-
-        # a forest of hills, its peaks, and the labels of all samples
-        policy, forest = NoisePolicy(self.halo, self.min_cluster_size, self.noise), landscape.forest(cut)
-        labels, peaks = landscape.clusters(cut, policy, forest)
-        return Clustering(landscape, cut, policy, forest, labels, peaks)
+        return Clustering.of(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise))
 
     def _may_smooth(self, samples: DistinctSamples, recipe: Recipe) -> bool:
         """Whether samples may be smoothed; their distances have the last word."""
@@ -249,28 +245,14 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         automatic = recipe.smooth and self.max_link is None
         return can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
-    def _fit_density(
-        self,
-        density: GraphDensity,
-        samples: DistinctSamples,
-        graph: NeighborGraph,
-        needs: Needs,
-        recipe: Recipe,
-    ) -> Settings:
-        """Fit the density, and return the settings of the recipe for the dimension of the graph."""
-        with loop_stage("density", samples.points.n_samples):
-            settings = settings_of(samples.points, graph, recipe)
-            if self.density is None:
-                n_neighbors = needs.n_neighbors or "auto"
-                density.set_params(n_neighbors=n_neighbors, start_power=settings.start_power)
-            density.fit_graph(samples.points, graph, needs, samples.totals)
-        return settings
-
-    def _closer(self, landscape: Landscape, n_neighbors: int) -> Landscape:
+    def _closer_look(self, landscape: Landscape, n_neighbors: int | None) -> Landscape:
         """The landscape of fewer neighbours, if with all of them nearly all samples are one cluster.
 
-        It must have no large cluster: what chance splits off is small, and leaves a large rest.
+        It must have no large cluster: what chance splits off is small, and leaves a large rest. What is
+        given, a density or a number of neighbours, stays as it is.
         """
+        if self.density is not None or self.n_neighbors != "auto" or n_neighbors is None:
+            return landscape
         recipe, samples, share = landscape.recipe, landscape.distinct, landscape.largest_share
         fewer = max(2, round(recipe.closer_share * n_neighbors))
         if share <= recipe.dominant or fewer >= n_neighbors:
