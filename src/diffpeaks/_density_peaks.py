@@ -20,7 +20,7 @@ from diffpeaks.density.samples import isolation_of, smoothed
 from diffpeaks.density.weights import weighed
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.inputs import transactional_fit
-from diffpeaks.progress import Callback, loop_stage
+from diffpeaks.progress import Callback
 from diffpeaks.recipes import Recipe
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
@@ -217,8 +217,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         # smoothing: samples move towards their neighbours, unless strangers would move into clusters
         smoothing = None
         if may_smooth and (self.smooth is True or not isolation.forbids_smoothing):
-            with loop_stage("smoothing", points.n_samples):
-                samples, smoothing = smoothed(samples, graph, recipe, seed)
+            samples, smoothing = smoothed(samples, graph, recipe, seed)
 
         # density, on the graph of the samples where they are now
         needs = self._needs(density, samples, recipe)

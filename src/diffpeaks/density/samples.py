@@ -26,7 +26,7 @@ from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.euclidean import Pull
-from diffpeaks.progress import stage
+from diffpeaks.progress import loop_stage, stage
 from diffpeaks.recipes import DEFAULT, Recipe, Settings
 
 if TYPE_CHECKING:
@@ -83,22 +83,22 @@ def smoothed(
 
     The graph is that of the points of these samples, of which there must be means (`points.can_move`).
     """
-    points = distinct.points
-    n_neighbors = int(graph.n_neighbors or 0)
-    dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
-    is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
-    if is_flat or isinstance(points, GivenGraph):
-        return distinct, None
-    smoothing = Smoothing(
-        recipe.share_kept(n_neighbors, dimension),
-        dimension,
-        n_neighbors,
-        min(recipe.fewest, n_neighbors - 1),
-        common_length(points, seed),
-    )
-    reach = graph.reach
-    moved = smoothing.moved(points.space.points, graph, points, distinct.weights, reach, own_first=True)
-    return replace(distinct, points=points.moved(moved), reach=reach), smoothing
+    points, n_neighbors = distinct.points, int(graph.n_neighbors or 0)
+    with loop_stage("smoothing", points.n_samples):
+        dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
+        is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
+        if is_flat or isinstance(points, GivenGraph):
+            return distinct, None
+        smoothing = Smoothing(
+            recipe.share_kept(n_neighbors, dimension),
+            dimension,
+            n_neighbors,
+            min(recipe.fewest, n_neighbors - 1),
+            common_length(points, seed),
+        )
+        reach = graph.reach
+        moved = smoothing.moved(points.space.points, graph, points, distinct.weights, reach, own_first=True)
+        return replace(distinct, points=points.moved(moved), reach=reach), smoothing
 
 
 def settings_of(points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe) -> Settings:
