@@ -114,15 +114,25 @@ class Landscape:
         """The recipe's bound on prominence, what counts beside height, and the isolation's bound on links."""
         has_walk = isinstance(self.estimator, KernelDiffusion)
         flow_weight = self.settings.flow_weight if has_walk else 0.0
-        rules = None, self.isolation.max_link, self.settings.rise
-        return Cut(*rules, flow_weight=flow_weight, size_weight=self.settings.size_weight)
+        return Cut(
+            max_link=self.isolation.max_link,
+            min_prominence=self.settings.rise,
+            flow_weight=flow_weight,
+            size_weight=self.settings.size_weight,
+        )
+
+    def clusters(self, cut: Cut, forest: PeakForest) -> Clusters:
+        """The clusters that a cut takes from its forest, before noise is told apart."""
+        if cut == self.automatic_cut and forest is self.automatic_forest:
+            return self.automatic_clusters
+        return self._taken_by(cut, forest)
 
     @cached_property
     def automatic_clusters(self) -> Clusters:
         """Of the automatic cut."""
-        return self._cut(self.automatic_forest, self.automatic_cut)
+        return self._taken_by(self.automatic_cut, self.automatic_forest)
 
-    def _cut(self, forest: PeakForest, cut: Cut) -> Clusters:
+    def _taken_by(self, cut: Cut, forest: PeakForest) -> Clusters:
         peaks = select_peaks(forest, self.density, cut)
         return Clusters(peak_labels(forest, peaks), peaks)
 
@@ -132,12 +142,6 @@ class Landscape:
         labels = self.distinct.of_first(self.automatic_clusters.labels)
         sizes = np.bincount(labels, self.distinct.totals)
         return float(sizes.max() / sizes.sum())
-
-    def clusters(self, cut: Cut, forest: PeakForest) -> Clusters:
-        """The clusters that a cut takes from its forest, before noise is told apart."""
-        if cut == self.automatic_cut and forest is self.automatic_forest:
-            return self.automatic_clusters
-        return self._cut(forest, cut)
 
     def forest(self, cut: Cut) -> PeakForest:
         """The forest from which a cut takes its peaks, with saddles weighed as the cut says."""
