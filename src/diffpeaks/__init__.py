@@ -54,7 +54,6 @@ _HOMES = {
 _ROOMS = (
     "baselines",
     "captions",
-    "characteristics",
     "datasets",
     "explorer",
     "maps",

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
 from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, new_samples
-from diffpeaks.density.samples import isolation_of, settings_of
+from diffpeaks.density.samples import isolation_of
 from diffpeaks.density.weights import Absent, weighed
 from diffpeaks.forest.peaks import PeakForest, hill_links
 from diffpeaks.neighbors import DistinctSamples
 from diffpeaks.neighbors.inputs import transactional_fit
-from diffpeaks.progress import Callback, loop_stage
+from diffpeaks.progress import Callback
 from diffpeaks.recipes import Recipe
 from diffpeaks.results.absent import Leaves, predicted_beside
 from diffpeaks.results.cores import CoreClustering
@@ -136,12 +136,8 @@ class DensityDBSCAN(DensityClusterer):
         points = samples.points
         self.isolation_ = isolation_of(points, graph, recipe)
 
-        # the density
-        with loop_stage("density", points.n_samples):
-            settings = settings_of(points, graph, recipe)
-            if self.density is None:
-                density.set_params(n_neighbors=needs.n_neighbors or "auto")
-            density.fit_graph(points, graph, needs, weights)
+        # the density, by default of a walk from a uniform start
+        settings = self._fit_density(density, samples, graph, needs, replace(recipe, start_power=0.0))
 
         # cores, and the links that join them; without a recipe those of a density that is given are the graph
         follows_recipe = self.density is None or self.recipe is not None

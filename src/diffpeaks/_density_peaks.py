@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
@@ -12,19 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from diffpeaks._base.sklearn_parts import Interval, StrOptions, check_params
-from diffpeaks._base.validation import check_flat
-from diffpeaks.cuts import RULES, Cut, check_one_of
+from diffpeaks._base.sklearn_parts import Interval, StrOptions
+from diffpeaks.cuts import cut_by
 from diffpeaks.cuts.noise import NOISE_ACTIONS, NoisePolicy
 from diffpeaks.density import DensityClusterer, GraphDensity, KernelDiffusion
 from diffpeaks.density.base import CLUSTERER_CONSTRAINTS, N_NEIGHBORS, Needs
-from diffpeaks.density.samples import distinct_samples, isolation_of, settings_of, smoothed
+from diffpeaks.density.samples import isolation_of, smoothed
 from diffpeaks.density.weights import weighed
-from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
 from diffpeaks.neighbors.inputs import transactional_fit
-from diffpeaks.progress import Callback, loop_stage
-from diffpeaks.recipes import Recipe, Settings
+from diffpeaks.progress import Callback
+from diffpeaks.recipes import Recipe
 from diffpeaks.results.absent import WithAbsent
 from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.fitted_methods import FittedMethods
@@ -208,10 +205,11 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         """The method, from points to clusters, wherever the points lie: in memory, on a device, in files."""
         seed = _fixed_seed(self.random_state)
 
-        # distinct samples and their neighbour graph; smoothing wants a number of neighbours in any case
-        samples = distinct_samples(points, weights, recipe.merge_duplicates and density.merges_duplicates)
+        # distinct samples and their neighbour graph; smoothing asks for a number of neighbours, not for balls
+        samples = DistinctSamples.of(points, weights, recipe.merge_duplicates and density.merges_duplicates)
         may_smooth = self._may_smooth(samples, recipe)
-        graph = samples.graph(*self._needs(None if may_smooth else density, samples, recipe))
+        by_recipe = self._recipe_needs(samples, recipe)
+        graph = samples.graph(*(by_recipe if may_smooth else self._needs(density, samples, recipe)))
 
         # isolated samples: strangers, or outliers of clusters
         isolation = isolation_of(samples.points, graph, recipe, seed)
@@ -219,26 +217,21 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         # smoothing: samples move towards their neighbours, unless strangers would move into clusters
         smoothing = None
         if may_smooth and (self.smooth is True or not isolation.forbids_smoothing):
-            with loop_stage("smoothing", points.n_samples):
-                samples, smoothing = smoothed(samples, graph, recipe, seed)
+            samples, smoothing = smoothed(samples, graph, recipe, seed)
 
         # density, on the graph of the samples where they are now
         needs = self._needs(density, samples, recipe)
         settings = self._fit_density(density, samples, samples.graph(*needs), needs, recipe)
 
         # its hills, along links to denser neighbours; if nearly all samples are one cluster, a closer look
-        found = points, samples, density, isolation, smoothing
-        landscape = Landscape(*found, settings, recipe, seed, self.n_jobs)
-        if self.density is None and self.n_neighbors == "auto" and needs.n_neighbors is not None:
-            landscape = self._closer(landscape, needs.n_neighbors)
+        landscape = Landscape(
+            points, samples, density, isolation, smoothing, settings, recipe, seed, self.n_jobs
+        )
+        landscape = self._closer_look(landscape, needs.n_neighbors)
 
-        # the cut: the one given, or the automatic one
-        cut = _cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
-
-        # a forest of hills, its peaks, and the labels of all samples
-        policy, forest = NoisePolicy(self.halo, self.min_cluster_size, self.noise), landscape.forest(cut)
-        labels, peaks = landscape.clusters(cut, policy, forest)
-        return Clustering(landscape, cut, policy, forest, labels, peaks)
+        # the cut: the one given, or the automatic one; its forest, peaks and labels
+        cut = cut_by(self.n_clusters, self.max_link, self.min_prominence) or landscape.automatic_cut
+        return Clustering.of(landscape, cut, NoisePolicy(self.halo, self.min_cluster_size, self.noise))
 
     def _may_smooth(self, samples: DistinctSamples, recipe: Recipe) -> bool:
         """Whether samples may be smoothed; their distances have the last word."""
@@ -251,28 +244,14 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         automatic = recipe.smooth and self.max_link is None
         return can_move and bool(automatic if self.smooth == "auto" else self.smooth)
 
-    def _fit_density(
-        self,
-        density: GraphDensity,
-        samples: DistinctSamples,
-        graph: NeighborGraph,
-        needs: Needs,
-        recipe: Recipe,
-    ) -> Settings:
-        """Fit the density, and return the settings of the recipe for the dimension of the graph."""
-        with loop_stage("density", samples.points.n_samples):
-            settings = settings_of(samples.points, graph, recipe)
-            if self.density is None:
-                n_neighbors = needs.n_neighbors or "auto"
-                density.set_params(n_neighbors=n_neighbors, start_power=settings.start_power)
-            density.fit_graph(samples.points, graph, needs, samples.totals)
-        return settings
-
-    def _closer(self, landscape: Landscape, n_neighbors: int) -> Landscape:
+    def _closer_look(self, landscape: Landscape, n_neighbors: int | None) -> Landscape:
         """The landscape of fewer neighbours, if with all of them nearly all samples are one cluster.
 
-        It must have no large cluster: what chance splits off is small, and leaves a large rest.
+        It must have no large cluster: what chance splits off is small, and leaves a large rest. What is
+        given, a density or a number of neighbours, stays as it is.
         """
+        if self.density is not None or self.n_neighbors != "auto" or n_neighbors is None:
+            return landscape
         recipe, samples, share = landscape.recipe, landscape.distinct, landscape.largest_share
         fewer = max(2, round(recipe.closer_share * n_neighbors))
         if share <= recipe.dominant or fewer >= n_neighbors:
@@ -297,51 +276,6 @@ class DensityPeaks(FittedMethods, DensityClusterer):
     def _with(self, clustering: Clustering) -> Self:
         """The same fit with another clustering of it."""
         return copy(self)._set(clustering)
-
-    def recut(
-        self,
-        n_clusters: int | None = None,
-        max_link: float | None = None,
-        min_prominence: float | None = None,
-        halo: bool | None = None,
-        min_cluster_size: int | None = None,
-        noise: str | None = None,
-        cut: Cut | None = None,
-        peaks: Sequence[int] | None = None,
-    ) -> NDArray[np.int64]:
-        """Labels for another cut of the same density; with nothing given, the automatic one.
-
-        `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
-        changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
-        are samples in the place of all rules, the densest one among them: all others follow their nearest
-        denser sample, however far, until they meet one.
-        Lengths are those between samples as they were moved, where `smoothing_` says that they were.
-        Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
-        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
-        the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
-        """
-        policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
-        check_one_of(cut, peaks, n_clusters, max_link, min_prominence)
-        if peaks is not None:
-            cut = Cut(peaks=tuple(check_flat("peaks", peaks)))
-        elif cut is None:
-            cut = _cut_by(n_clusters, max_link, min_prominence)
-        if cut is not None:
-            check_params(self, **{name: getattr(cut, name) for name in RULES})
-        return self._fitted().recut(cut, policy)
-
-    def _noise_policy(self, **given: Any) -> NoisePolicy:
-        """What is given, and the rest as at the fit."""
-        given = {name: value for name, value in given.items() if value is not None}
-        check_params(self, **given)
-        return replace(self._fitted().policy, **given)
-
-
-def _cut_by(n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut | None:
-    """The cut by rules that are given; None, which is the one that the data choose, without any."""
-    if n_clusters is None and max_link is None and min_prominence is None:
-        return None
-    return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
 
 
 def _fixed_seed(random_state: Any) -> int:

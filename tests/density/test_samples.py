@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from refusals import refuses
 
 from diffpeaks import DensityPeaks, neighbor_graph
-from diffpeaks.density.samples import distinct_samples
 from diffpeaks.forest.peaks import hill_links
-from diffpeaks.neighbors import searchable
+from diffpeaks.neighbors import DistinctSamples, searchable
 from diffpeaks.recipes import DEFAULT, LinkShares
 
 COUNTS = st.lists(st.integers(1, 4), min_size=3, max_size=30)
@@ -92,7 +91,7 @@ def test_more_neighbours_than_distinct_samples_are_all_of_them():
 
 def test_a_matrix_of_distances_does_not_say_which_samples_coincide():
     points = searchable(reference.euclidean_distances(np.zeros((5, 2))), metric="precomputed")
-    assert distinct_samples(points, None, merge=True).number is None
+    assert DistinctSamples.of(points, None, merge=True).number is None
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from packets import unpacked
 from refusals import refuses
 
 from diffpeaks import DensityPeaks
-from diffpeaks.captions import Captions
-from diffpeaks.characteristics import Characteristics
+from diffpeaks.captions import Captions, Characteristics
 from diffpeaks.explorer.colourings import MOST_CATEGORIES, Colourings
 from diffpeaks.explorer.selection import Finder
 from diffpeaks.explorer.session import Session

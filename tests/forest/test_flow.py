@@ -94,7 +94,7 @@ def test_without_weight_heights_alone_decide(seed):
     model = DensityPeaks(smooth=False).fit(X)
     landscape = model._landscape
     plain = landscape.forest_within(np.inf)
-    flow = HillFlow(plain, landscape.links, model.density_, landscape.walk)
+    flow = HillFlow(plain, landscape.links, model.density_, landscape.order, landscape.walk)
     weighed = flow.weighed(plain, np.inf, 0.0, DEFAULT.usual_flow)
     for threshold in (0.1, 0.3, 0.5, 0.8, 1.2):
         roots = plain.roots

@@ -213,7 +213,5 @@ def test_peaks_chosen_by_hand_are_kept_as_they_were(tmp_path):
     model = DensityPeaks().fit(X)
     peaks = (int(np.argmin(model.forest_.rank)), 3)
     landscape, cut, policy = model._landscape, Cut(peaks=peaks), model._clustering.policy
-    forest = landscape.forest(cut)
-    clusters = landscape.clusters(cut, policy, forest)
-    by_hand = model._with(Clustering(landscape, cut, policy, forest, *clusters))
+    by_hand = model._with(Clustering.of(landscape, cut, policy))
     assert saved(by_hand, tmp_path).cut_ == by_hand.cut_

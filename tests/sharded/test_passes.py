@@ -101,8 +101,9 @@ def test_hills_are_weighed_alike_by_what_flows_between_them(in_files, case):
     for g in (graph, in_files(graph, cuts)):
         walk = walk_on(g, "gaussian", local_bandwidth(g), dtype=None)
         links = hill_links(g, LinkShares(0.5, 1.0, 2))
-        hills = linked_along(links, density_order(density))
-        flow = HillFlow(hills, links, density, walk)
+        order = density_order(density)
+        hills = linked_along(links, order)
+        flow = HillFlow(hills, links, density, order, walk)
         weighed.append([flow.weighed(hills.within(link), link, 0.8, 0.07) for link in (np.inf, 1.0)])
     for whole, in_blocks in zip(*weighed, strict=True):
         assert_array_equal(in_blocks.saddle, whole.saddle)

@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_SAMPLES = np.iinfo(np.int32).max
-_LEAST_WEIGHT = 1e-30  # of the largest: what is less has no part in a float's sum
 _MAX_THREADS = 4096  # more than any machine has cores
 BYTES_PER_NEIGHBOR = 4 + 8  # an int32 index and a float64 distance
-# Distances from a matrix product leave that much to a point itself, relative to the largest distance.
-_SELF_ROUNDING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-5}
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -49,32 +46,29 @@ def check_unmasked(name: str, values: Any) -> None:
         )
 
 
-def check_distances(distances: NDArray[Any], origin: str) -> None:
-    """Refuse distances that are NaN or negative, naming the row."""
-    bad = ~(distances >= 0)
-    if bad.any():
-        row, column = (int(i) for i in np.argwhere(bad)[0])
-        what = "Negative values in data" if distances[row, column] < 0 else "NaN among the distances"
-        raise ValueError(
-            f"{what}: {origin} gives {distances[row, column]} at row {row}, column {column}; a distance must "
-            "be a number of at least 0; drop such samples or use another metric"
-        )
+def check_finite(X: Any) -> None:
+    """Refuse NaN and infinity, naming the rows."""
+    values = X.data if hasattr(X, "indptr") else X
+    if not np.issubdtype(values.dtype, np.floating):
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return  # one sum answers the common case without a mask of the size of X
+    finite = np.isfinite(values)
+    if finite.all():
+        return  # the sum itself overflowed
+    rows = np.flatnonzero(~finite.all(axis=1)) if values is X else _sparse_rows(X, ~finite)
+    what = "NaN" if np.isnan(values).any() else "infinity"
+    if np.isnan(values).any() and np.isinf(values).any():
+        what = "NaN and infinity"
+    raise ValueError(
+        f"X contains {what} in rows {some_of(rows)}; drop or impute these rows, "
+        "for example with sklearn.impute.SimpleImputer"
+    )
 
 
-def is_self_rounding(values: NDArray[Any], largest: float) -> NDArray[np.bool_]:
-    """Which distances of samples to themselves are zero but for rounding."""
-    return abs(values) <= _SELF_ROUNDING[values.dtype] * largest
-
-
-def check_self_distances(values: NDArray[Any], samples: NDArray[Any], largest: float) -> None:
-    """Refuse distances of some samples to themselves that are more than rounding."""
-    away = np.flatnonzero(~is_self_rounding(values, largest))
-    if len(away):
-        raise ValueError(
-            f"the distance of a point to itself must be 0; it is {values[away[0]]} at sample "
-            f"{samples[away[0]]} (samples {some_of(samples[away])}); a similarity must be turned into a "
-            "distance first, and rounding be set to 0"
-        )
+def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
+    return np.unique(np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1)
 
 
 def check_n_neighbors(n_neighbors: Any, n_samples: int) -> int:
@@ -117,17 +111,6 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def check_memory_limit(memory_limit: Any) -> int | None:
-    """A number of bytes, or None for no limit."""
-    if memory_limit is None:
-        return None
-    if isinstance(memory_limit, bool) or not isinstance(memory_limit, (int, np.integer)):
-        raise TypeError(f"memory_limit must be an integer number of bytes, got {memory_limit!r}")
-    if memory_limit < 1:
-        raise ValueError(f"memory_limit={memory_limit} must be at least 1 byte; use None for no limit")
-    return int(memory_limit)
-
-
 def check_graph_size(n_samples: int, n_entries: int) -> None:
     """Refuse a graph whose indices would overflow, or that the machine's memory cannot hold."""
     if n_samples > MAX_SAMPLES:
@@ -152,27 +135,6 @@ def _physical_memory() -> int:
         return np.iinfo(np.int64).max  # unknown here: numpy's own MemoryError is the bound
 
 
-def check_claims(n_neighbors: Any, shortest: int, radius: Any, recall: Any, recall_error: Any) -> None:
-    """Refuse what a graph cannot say of its rows, of which the shortest has that length."""
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
-        raise TypeError(f"n_neighbors must be an integer or None, got {n_neighbors!r}")
-    if not 1 <= n_neighbors <= shortest:
-        raise ValueError(
-            f"n_neighbors={n_neighbors} must lie in 1 .. {shortest}, the length of the shortest row; give "
-            "None for that length"
-        )
-    numbers = {"radius": radius, "recall": 1.0 if recall is None else recall, "recall_error": recall_error}
-    for name, value in numbers.items():
-        if not is_number(value):
-            raise TypeError(f"{name} must be a number, got {value!r}")
-    if not radius >= 0:
-        raise ValueError(f"radius={radius} must be a number of at least 0; 0 says that it is not known")
-    if recall is not None and not 0 <= recall <= 1:
-        raise ValueError(f"recall={recall} must lie in 0 .. 1, or be None where it is not known")
-    if not 0 <= recall_error <= 1:
-        raise ValueError(f"recall_error={recall_error} must lie in 0 .. 1; 0 says that a recall is exact")
-
-
 def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
     """An integer in `low` .. `high`."""
     bound = f"at least {low}" if high is None else f"in {low} .. {high}"
@@ -183,81 +145,9 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
     return int(value)
 
 
-def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
-    """One finite, non-negative value for each sample."""
-    values = np.asarray(density)
-    if values.shape != (n_samples,):
-        raise ValueError(
-            f"density has shape {values.shape}, but there are {n_samples} samples; "
-            f"give one value for each sample, shape ({n_samples},)"
-        )
-    if values.dtype.kind not in "biuf":
-        raise TypeError(f"density must be real numbers, got an array of dtype {values.dtype}")
-    values = values.astype(np.float64)
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if len(bad):
-        raise ValueError(
-            f"density must be finite and not negative; it is {values[bad[0]]} at sample {bad[0]} "
-            f"(samples {some_of(bad)}); shift or exponentiate scores that can be negative"
-        )
-    return values
-
-
-def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
-    """One finite weight for each sample, none negative and not all of them zero."""
-    check_unmasked("sample_weight", sample_weight)
-    try:
-        given = np.asarray(sample_weight)
-        if given.dtype.kind == "c":
-            raise TypeError("complex numbers")
-        weights = given.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"sample_weight must hold real numbers, got {sample_weight!r}") from error
-    if weights.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}; it must hold one value for each of {n_samples} samples"
-        )
-    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
-    if len(bad):
-        raise ValueError(
-            f"sample_weight of sample {bad[0]} is {weights[bad[0]]}; weights must be finite and not "
-            "negative; a weight of 0 leaves a sample out"
-        )
-    if not weights.any():
-        raise ValueError(f"sample_weight is zero for all {n_samples} samples; give at least one a weight")
-    share = np.where(weights > 0, weights / weights.max(), 1.0)
-    if share.min() < _LEAST_WEIGHT:
-        raise ValueError(
-            f"sample_weight of sample {share.argmin()} is {weights[share.argmin()]:.3g}, the largest one is "
-            f"{weights.max():.3g}; a weight must be zero, or at least {_LEAST_WEIGHT:g} times the largest"
-        )
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if not np.isfinite(total):
-        raise ValueError(f"sample_weight sums to {total}; divide the weights by the largest")
-    return weights
-
-
 def check_integers(name: str, values: ArrayLike) -> NDArray[Any]:
     """An array of integers, nothing converted."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers, got an array of dtype {array.dtype}")
     return array
-
-
-def check_point_indices(indices: ArrayLike, indptr: NDArray[Any]) -> NDArray[Any]:
-    """Indices of points, checked before they become int32."""
-    array, n_samples = check_integers("indices", indices), len(indptr) - 1
-    if array.dtype != np.int32 and len(array) and not (array.min() >= 0 and array.max() < n_samples):
-        entry = np.flatnonzero((array < 0) | (array >= n_samples))[0]
-        row = np.searchsorted(indptr, entry, side="right") - 1
-        raise ValueError(f"row {row} of the graph names {array[entry]}, a point outside 0 .. {n_samples - 1}")
-    return array
-
-
-def check_flat(name: str, values: Any) -> Any:
-    """A list of one dimension."""
-    if np.ndim(values) != 1:
-        raise ValueError(f"{name} has {np.ndim(values)} dimensions; give a flat list of samples")
-    return values

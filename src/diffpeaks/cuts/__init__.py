@@ -4,9 +4,10 @@ from diffpeaks.cuts.cut import (
     RULES,
     Cut,
     best_peaks_first,
-    check_one_of,
+    cut_by,
+    given_cut,
     peak_scores,
     select_peaks,
 )
 
-__all__ = ["RULES", "Cut", "best_peaks_first", "check_one_of", "peak_scores", "select_peaks"]
+__all__ = ["RULES", "Cut", "best_peaks_first", "cut_by", "given_cut", "peak_scores", "select_peaks"]

@@ -72,15 +72,26 @@ class Cut:
         return np.inf if self.is_of_all_samples else self.max_link
 
 
-def check_one_of(cut: Cut | None, peaks: Sequence[int] | None, *rules: float | None) -> None:
-    """Refuse two ways to cut at once, and a cut that is none."""
+def cut_by(n_clusters: int | None, max_link: float | None, min_prominence: float | None) -> Cut | None:
+    """The cut by rules that are given; without any None, which stands for the automatic cut."""
+    if n_clusters is None and max_link is None and min_prominence is None:
+        return None
+    return Cut(n_clusters, np.inf if max_link is None else max_link, min_prominence or 0.0)
+
+
+def given_cut(cut: Cut | None, peaks: Sequence[int] | None, by_rules: Cut | None) -> Cut | None:
+    """The cut that is given: as one, by its peaks, or by rules; None where none is."""
     if cut is not None and not isinstance(cut, Cut):
         raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
-    by_rules = any(rule is not None for rule in rules)
-    if (cut is not None) + (peaks is not None) + by_rules > 1:
+    if (cut is not None) + (peaks is not None) + (by_rules is not None) > 1:
         raise ValueError(
             f"cut={cut} or peaks={peaks} comes with others; give either a cut or rules, or peaks"
         )
+    if peaks is None:
+        return by_rules if cut is None else cut
+    if np.ndim(peaks) != 1:
+        raise ValueError(f"peaks has {np.ndim(peaks)} dimensions; give a flat list of samples")
+    return Cut(peaks=tuple(peaks))
 
 
 def select_peaks(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.sklearn_parts import Interval
 from diffpeaks._base.validation import check_n_neighbors, check_radius
+from diffpeaks.density.samples import settings_of
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors import (
     ApproximateSearch,
@@ -24,7 +25,7 @@ from diffpeaks.neighbors import (
 )
 from diffpeaks.neighbors.inputs import transactional_fit
 from diffpeaks.progress import loop_stage
-from diffpeaks.recipes import DEFAULT, PLAIN, Recipe
+from diffpeaks.recipes import DEFAULT, PLAIN, Recipe, Settings
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "metric": [str, callable],
@@ -163,17 +164,33 @@ class DensityClusterer(ClusterMixin, PointsEstimator):
             )
         return recipe, _with_settings_of(self, found)
 
-    def _needs(self, density: GraphDensity | None, samples: DistinctSamples, recipe: Recipe) -> Needs:
-        """The neighbours that a density of the samples asks for; None is the default density.
+    def _needs(self, density: GraphDensity, samples: DistinctSamples, recipe: Recipe) -> Needs:
+        """The neighbours that the density of the samples asks for."""
+        return self._recipe_needs(samples, recipe) if self.density is None else density.needs(samples.points)
 
-        The default density takes the whole rows of a given graph.
-        """
-        points = samples.points
-        if density is not None and self.density is not None:
-            return density.needs(points)
+    def _recipe_needs(self, samples: DistinctSamples, recipe: Recipe) -> Needs:
+        """As many neighbours as were asked for, or as the recipe says; of a given graph the whole rows."""
         if not isinstance(self.n_neighbors, str):
             return Needs(samples.n_neighbors(self.n_neighbors))
+        points = samples.points
         return Needs() if isinstance(points, GivenGraph) else Needs(recipe.n_neighbors(points.n_samples))
+
+    def _fit_density(
+        self,
+        density: GraphDensity,
+        samples: DistinctSamples,
+        graph: NeighborGraph,
+        needs: Needs,
+        recipe: Recipe,
+    ) -> Settings:
+        """Fit the density, and return the settings of the recipe for the dimension of the graph."""
+        with loop_stage("density", samples.points.n_samples):
+            settings = settings_of(samples.points, graph, recipe)
+            if self.density is None:
+                n_neighbors = needs.n_neighbors or "auto"
+                density.set_params(n_neighbors=n_neighbors, start_power=settings.start_power)
+            density.fit_graph(samples.points, graph, needs, samples.totals)
+        return settings
 
 
 def _with_settings_of(clusterer: DensityClusterer, density: GraphDensity) -> GraphDensity:

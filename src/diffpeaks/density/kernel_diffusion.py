@@ -92,6 +92,8 @@ class KernelDiffusion(GraphDensity):
     [0.5, 1.5, 1.0]
     """
 
+    normalizes_weights = True
+
     _parameter_constraints = {
         "n_neighbors": [*N_NEIGHBORS, StrOptions({"auto"})],
         "radius": [*RADIUS, None],
@@ -129,8 +131,6 @@ class KernelDiffusion(GraphDensity):
         self.metric_params = metric_params
         self.search = search
         self.n_jobs = n_jobs
-
-    normalizes_weights = True
 
     @property
     def merges_duplicates(self) -> bool:  # type: ignore[override]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from diffpeaks._base.validation import check_density
+from diffpeaks._base.validation import some_of
 from diffpeaks.density.base import DensityClusterer, GraphDensity, Needs, resolved_n_neighbors
 from diffpeaks.density.counting import LocalContrast, NaiveDensity
 from diffpeaks.density.kernel_diffusion import KernelDiffusion
@@ -72,3 +72,23 @@ def named_density(density: Any, clusterer: DensityClusterer) -> GraphDensity:
         f"density has shape {np.shape(density)}; it must be an estimator like KernelDiffusion(), a name in "
         f"{list(PAPER_DENSITIES)}, one value for each sample, or a function of the graph"
     )
+
+
+def check_density(density: Any, n_samples: int) -> NDArray[np.float64]:
+    """One finite, non-negative value for each sample."""
+    values = np.asarray(density)
+    if values.shape != (n_samples,):
+        raise ValueError(
+            f"density has shape {values.shape}, but there are {n_samples} samples; "
+            f"give one value for each sample, shape ({n_samples},)"
+        )
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"density must be real numbers, got an array of dtype {values.dtype}")
+    values = values.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"density must be finite and not negative; it is {values[bad[0]]} at sample {bad[0]} "
+            f"(samples {some_of(bad)}); shift or exponentiate scores that can be negative"
+        )
+    return values

@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffpeaks._base.sklearn_parts import Interval
-from diffpeaks.neighbors.inputs import check_finite, transactional_fit
+from diffpeaks._base.validation import check_finite
+from diffpeaks.neighbors.inputs import transactional_fit
 
 # Balls are closed, and the smallest and the largest value often lie on their rims: rounding shall not decide.
 _ROUNDING = 1e-9

@@ -1,4 +1,4 @@
-"""Samples as the density sees them: duplicates as one sample of their weight, and smoothed.
+"""Samples before the density: which are isolated, and how the others are smoothed.
 
 Smoothing. Noise in many dimensions hides hills. In m dimensions k neighbours are about k^(-1/m) of the k-th
 neighbour distance apart, and the error of their mean is about k^(-1/2) of it. In the plane the two are alike:
@@ -25,8 +25,8 @@ from diffpeaks._base.tensors import on_host
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.neighbor_graph import FEWEST_NEIGHBORS, intrinsic_dimension
 from diffpeaks.neighbors import DistinctSamples, GivenGraph, PointSet
-from diffpeaks.neighbors.euclidean import Pull, squared_norms
-from diffpeaks.progress import stage
+from diffpeaks.neighbors.euclidean import Pull
+from diffpeaks.progress import loop_stage, stage
 from diffpeaks.recipes import DEFAULT, Recipe, Settings
 
 if TYPE_CHECKING:
@@ -34,25 +34,6 @@ if TYPE_CHECKING:
 
 _N_BINS = 20  # of the histogram of distances, from zero to that of random pairs
 _ONE_LENGTH = 1e-3  # of the distance of random pairs: lengths that differ by less count as equal
-
-
-def distinct_samples(
-    points: PointSet | GivenGraph, weights: NDArray[np.float64] | None, merge: bool
-) -> DistinctSamples:
-    """Samples as they were given, or with duplicates that `merge` into one sample of their weight.
-
-    A graph that was given does not tell which samples are duplicates.
-    """
-    as_given = DistinctSamples(points, weights)
-    if isinstance(points, GivenGraph) or not merge:
-        return as_given
-    with stage("duplicates"):
-        duplicates = points.space.duplicates(points.n_threads)
-        if duplicates.all_distinct:
-            return as_given
-        first, number = duplicates.representatives, duplicates.numbers
-        together = np.bincount(number, weights).astype(np.float64)
-        return DistinctSamples(points.restricted(first), together, first, number)
 
 
 @dataclass(frozen=True)
@@ -102,22 +83,22 @@ def smoothed(
 
     The graph is that of the points of these samples, of which there must be means (`points.can_move`).
     """
-    points = distinct.points
-    n_neighbors = int(graph.n_neighbors or 0)
-    dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
-    is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
-    if is_flat or isinstance(points, GivenGraph):
-        return distinct, None
-    smoothing = Smoothing(
-        recipe.share_kept(n_neighbors, dimension),
-        dimension,
-        n_neighbors,
-        min(recipe.fewest, n_neighbors - 1),
-        common_length(points, seed),
-    )
-    reach = graph.reach
-    moved = smoothing.moved(points.space.points, graph, points, distinct.weights, reach, own_first=True)
-    return replace(distinct, points=points.moved(moved), reach=reach), smoothing
+    points, n_neighbors = distinct.points, int(graph.n_neighbors or 0)
+    with loop_stage("smoothing", points.n_samples):
+        dimension = intrinsic_dimension(graph, points.distance_power, points.n_threads)
+        is_flat = n_neighbors < FEWEST_NEIGHBORS or dimension < recipe.flat_dimension
+        if is_flat or isinstance(points, GivenGraph):
+            return distinct, None
+        smoothing = Smoothing(
+            recipe.share_kept(n_neighbors, dimension),
+            dimension,
+            n_neighbors,
+            min(recipe.fewest, n_neighbors - 1),
+            common_length(points, seed),
+        )
+        reach = graph.reach
+        moved = smoothing.moved(points.space.points, graph, points, distinct.weights, reach, own_first=True)
+        return replace(distinct, points=points.moved(moved), reach=reach), smoothing
 
 
 def settings_of(points: PointSet | GivenGraph, graph: NeighborGraph, recipe: Recipe) -> Settings:
@@ -159,10 +140,6 @@ def common_length(points: PointSet, seed: int) -> float | None:
     longest, shortest = float(lengths.max()), float(lengths.min())
     between = points.typical_distance(seed) ** (1 / points.distance_power)
     return longest if longest > 0 and longest - shortest <= _ONE_LENGTH * between else None
-
-
-def lengths_of(table: NDArray[Any]) -> NDArray[np.float64]:
-    return np.sqrt(squared_norms(table))
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.tensors import on_host
-from diffpeaks._base.validation import check_sample_weight
+from diffpeaks._base.validation import check_unmasked
 from diffpeaks.density.base import GraphDensity
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.inputs import check_features, is_precomputed
+
+_LEAST_WEIGHT = 1e-30  # of the largest: what is less has no part in a float's sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ class Weighed(NamedTuple):
 def weighed(X: Any, sample_weight: Any, density: GraphDensity, metric: Any) -> Weighed:
     """Checked samples with the weights that a user gave."""
     _check_knows_weights(density)
-    weights = check_sample_weight(sample_weight, _n_samples(X))
+    weights = _checked_weights(sample_weight, _n_samples(X))
     if weights.all():
         return Weighed(X, weights)
     present, absent = np.flatnonzero(weights), np.flatnonzero(weights == 0)
@@ -85,6 +87,41 @@ def weighed(X: Any, sample_weight: Any, density: GraphDensity, metric: Any) -> W
         )
     distances = X[:, present]
     return Weighed(distances[present], weights[present], Absent(absent, present, distances[absent], True))
+
+
+def _checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+    """One finite weight for each sample, none negative and not all of them zero."""
+    check_unmasked("sample_weight", sample_weight)
+    try:
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        weights = given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"sample_weight must hold real numbers, got {sample_weight!r}") from error
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; it must hold one value for each of {n_samples} samples"
+        )
+    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight of sample {bad[0]} is {weights[bad[0]]}; weights must be finite and not "
+            "negative; a weight of 0 leaves a sample out"
+        )
+    if not weights.any():
+        raise ValueError(f"sample_weight is zero for all {n_samples} samples; give at least one a weight")
+    share = np.where(weights > 0, weights / weights.max(), 1.0)
+    if share.min() < _LEAST_WEIGHT:
+        raise ValueError(
+            f"sample_weight of sample {share.argmin()} is {weights[share.argmin()]:.3g}, the largest one is "
+            f"{weights.max():.3g}; a weight must be zero, or at least {_LEAST_WEIGHT:g} times the largest"
+        )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"sample_weight sums to {total}; divide the weights by the largest")
+    return weights
 
 
 def _check_knows_weights(density: GraphDensity) -> None:

@@ -130,9 +130,7 @@ class Cuts:
         if (self._last.cut, self._last.policy) != (cut, policy):
             rules: dict[str, Any] = {name: getattr(cut, name) for name in RULES}
             check_params(self._model, **rules)
-            forest = self.forests.of(cut)
-            clusters = self.landscape.clusters(cut, policy, forest)
-            self._last = Clustering(self.landscape, cut, policy, forest, *clusters)
+            self._last = Clustering.of(self.landscape, cut, policy, self.forests.of(cut))
         return self._last
 
     def start_preparing(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.typed_columns import MISSING, Categories, Numbers
-from diffpeaks.characteristics import Characteristics
+from diffpeaks.captions import Characteristics
 from diffpeaks.explorer.clustering import Shown
 from diffpeaks.explorer.views import packed
 

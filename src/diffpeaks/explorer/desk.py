@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.palette import N_COLORS, NOISE_COLOR, css_color
 from diffpeaks._base.validation import check_integer
-from diffpeaks.captions import PICTURE_SUFFIXES, Captions
-from diffpeaks.characteristics import Characteristics
+from diffpeaks.captions import Captions, Characteristics
+from diffpeaks.captions.captions import PICTURE_SUFFIXES
 from diffpeaks.explorer import words
 from diffpeaks.explorer.cluster_colors import ClusterColors
 from diffpeaks.explorer.code import python_lines
@@ -78,16 +78,7 @@ class Desk:
         self._colourings = Colourings(characteristics)
         self.naming = Naming(session, characteristics)
         self._cluster_colors = ClusterColors(session, scene.on_map)
-        colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
-        self._about = {
-            "title": title,
-            "map_name": map_name,
-            "palette": colours,
-            "colourings": self._colourings.names,
-            "columns": list(captions.metadata),
-            "has_texts": captions.text is not None,
-            "has_pictures": captions.pictures is not None,
-        }
+        self._about = _about(title, map_name, captions, self._colourings)
         self._lock = Lock()
         self.readings = {
             "/api/scene": self._packed_scene,
@@ -108,7 +99,18 @@ class Desk:
             "/api/selected.csv": self._selected_csv,
             "/api/session.json": self._session,
         }
-        changes: dict[str, Callable[..., Any]] = {
+        self.changes = {
+            f"/api/{name}": self._changing(change) for name, change in self._ways_to_change().items()
+        }
+
+    @property
+    def revision(self) -> int:
+        return self.session.revision
+
+    def _ways_to_change(self) -> dict[str, Callable[..., Any]]:
+        """What changes the session, by the name under which it is asked for."""
+        session = self.session
+        return {
             "rule": session.set_rule,
             "score": session.set_score,
             "policy": session.set_policy,
@@ -123,11 +125,6 @@ class Desk:
             "undo": session.undo,
             "redo": session.redo,
         }
-        self.changes = {f"/api/{name}": self._changing(change) for name, change in changes.items()}
-
-    @property
-    def revision(self) -> int:
-        return self.session.revision
 
     def _changing(self, change: Callable[..., Any]) -> Callable[..., Answer]:
         """The same as an answer to whoever names the revision that it is about."""
@@ -280,3 +277,17 @@ def _integer(name: str, given: str) -> int:
     if not re.fullmatch("-?[0-9]{1,18}", given):
         raise ValueError(f"{name}={given!r} must be an integer of at most 18 digits")
     return int(given)
+
+
+def _about(title: str, map_name: str, captions: Captions, colourings: Colourings) -> dict[str, Any]:
+    """What a page shows that no change of the session changes."""
+    colours = {"clusters": [css_color(label) for label in range(N_COLORS)], "noise": NOISE_COLOR}
+    return {
+        "title": title,
+        "map_name": map_name,
+        "palette": colours,
+        "colourings": colourings.names,
+        "columns": list(captions.metadata),
+        "has_texts": captions.text is not None,
+        "has_pictures": captions.pictures is not None,
+    }

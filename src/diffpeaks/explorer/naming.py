@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from diffpeaks.characteristics import Characteristics, Trait, short_name
+from diffpeaks.captions import Characteristics, Trait
+from diffpeaks.captions.characteristics import short_name
 from diffpeaks.explorer.session import Session
 from diffpeaks.explorer.views import listed_clusters
 

@@ -13,7 +13,7 @@ from diffpeaks._base.constants import NO_POINT
 from diffpeaks._base.tensors import on_host
 from diffpeaks._native import JoiningHills, KeptFlow, KeptLinks
 from diffpeaks.density.walk import Walk
-from diffpeaks.forest.peaks import PeakForest, rank_of
+from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.passes import EntryValues, HostPasses
 from diffpeaks.graph.rows import RaggedRows
@@ -30,6 +30,8 @@ class HillFlow:
     links : NeighborGraph
         Of samples; hills are linked along it.
     density : array of shape (n_samples,)
+    order : array of shape (n_samples,)
+        The samples, densest first.
     walk : Walk
         Of the distinct samples.
     first : array of shape (n_distinct,) or None
@@ -39,6 +41,7 @@ class HillFlow:
     hills: PeakForest
     links: NeighborGraph
     density: NDArray[np.float64]
+    order: NDArray[np.int32]
     walk: Walk
     first: NDArray[np.int32] | None = None
 
@@ -54,9 +57,8 @@ class HillFlow:
         prominence is below that of a hill that was merged before, and none below zero.
         """
         hill, tops = self._numbered(forest)
-        order, log_density = self._by_rank
-        walk, n_threads = self.walk, self.walk.n_threads
-        merging = JoiningHills(forest.rank[tops], hill[order], log_density)
+        order, walk, n_threads = self.order, self.walk, self.walk.n_threads
+        merging = JoiningHills(forest.rank[tops], hill[order], self._log_density)
         rows = self._kept if self.keeps else FlowRows(walk.graph.passes, walk.weights, self.links.passes)
         # the flow between hills
         hill_of_point = hill if self.first is None else hill[self.first]
@@ -87,11 +89,10 @@ class HillFlow:
         return kept_rows(self.hills, hill, self.links, self.walk, self.first)
 
     @cached_property
-    def _by_rank(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The samples and their log densities, densest first."""
-        order = rank_of(self.hills.rank)  # either is the inverse of the other
+    def _log_density(self) -> NDArray[np.float64]:
+        """Of the samples, densest first."""
         with np.errstate(divide="ignore"):
-            return order, np.log(self.density[order])
+            return np.log(self.density[self.order])
 
     def _numbered(self, forest: PeakForest) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The number of each sample's hill, and the tops by number: first those under links of any length."""

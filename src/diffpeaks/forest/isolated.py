@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpeaks.density.samples import lengths_of
 from diffpeaks.forest.peaks import PeakForest, peak_labels
 from diffpeaks.neighbors import DistinctSamples, PointSet
+from diffpeaks.neighbors.euclidean import squared_norms
 
 # Fewer clusters tell too little of how near strangers come. Among generated faces up to 13% of the strangers
 # joined one of ten clusters, and up to 1.3% one of twenty or more.
@@ -52,15 +52,15 @@ def with_isolated_joined(
     # how far members are from the mean of the others of their cluster, and from that of another cluster
     own, weight, vectors = number[labels[members]], weights[members], space.rows(members)
     others = sums[own] - weight[:, None] * vectors
-    to_own = lengths_of(vectors - _of_length(others / (together[own] - weight)[:, None], length))
+    to_own = _lengths_of(vectors - _of_length(others / (together[own] - weight)[:, None], length))
     nearest = searched.nearest_to(vectors, 2).indices.reshape(-1, 2)
     other = np.where(nearest[:, 0] == own, nearest[:, 1], nearest[:, 0])
-    bound = _best_bound(to_own, lengths_of(vectors - means[other]))
+    bound = _best_bound(to_own, _lengths_of(vectors - means[other]))
     nearest_mean, is_near = np.empty(len(isolated), np.int32), np.empty(len(isolated), bool)
     for some in (slice(first, first + _BLOCK) for first in range(0, len(isolated), _BLOCK)):
         vectors = space.rows(isolated[some])
         nearest_mean[some] = searched.nearest_to(vectors, 1).indices
-        is_near[some] = lengths_of(vectors - means[nearest_mean[some]]) < bound
+        is_near[some] = _lengths_of(vectors - means[nearest_mean[some]]) < bound
     joining = isolated[is_near] if distinct.first is None else distinct.first[isolated[is_near]]
     return _touching(forest, forest.hill[joining], peaks[clusters[nearest_mean[is_near]]])
 
@@ -89,5 +89,9 @@ def _of_length(vectors: NDArray[np.float64], length: float | None) -> NDArray[np
     """Vectors scaled to that length, if there is one; a zero vector stays as it is."""
     if length is None:
         return vectors
-    lengths = lengths_of(vectors)[:, None]
+    lengths = _lengths_of(vectors)[:, None]
     return vectors * np.divide(length, lengths, out=np.ones_like(lengths), where=lengths > 0)
+
+
+def _lengths_of(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    return np.sqrt(squared_norms(vectors))

@@ -12,12 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks._base.validation import check_claims, check_n_neighbors, n_threads
+from diffpeaks._base.validation import check_n_neighbors, n_threads
 from diffpeaks._native import some_asymmetric
-from diffpeaks.graph.checks import checked_rows
+from diffpeaks.graph.checks import check_claims, checked_rows
 from diffpeaks.graph.graph_file import read_graph_file, write_graph_file
 from diffpeaks.graph.passes import HostPasses, Rows
-from diffpeaks.graph.rows import RaggedRows, row_blocks, row_prefixes
+from diffpeaks.graph.rows import RaggedRows, csr, row_blocks, row_prefixes
 from diffpeaks.graph.tables import check_metric_of_tables, check_triangles, checked_tables, rows_of_tables
 
 FEWEST_NEIGHBORS = 4  # the point itself counted, of which a dimension can be told
@@ -293,16 +293,3 @@ def freeze(value: Any) -> None:
     while isinstance(value, np.ndarray):
         value.flags.writeable = False
         value = value.base
-
-
-def csr(graph: NeighborGraph, data: NDArray[Any]) -> sp.csr_array:
-    """`data`, one value for each entry of the graph, as a sparse matrix that shares its structure.
-
-    The arrays are set one by one because scipy's constructor would copy the indices to 64 bits where
-    the offsets need them.
-    """
-    small = len(graph.indices) <= np.iinfo(np.int32).max
-    indptr = graph.indptr.astype(np.int32) if small else graph.indptr
-    matrix = sp.csr_array((graph.n_samples, graph.n_samples), dtype=data.dtype)
-    matrix.indptr, matrix.indices, matrix.data = indptr, graph.indices, data
-    return matrix

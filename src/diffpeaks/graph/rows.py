@@ -1,12 +1,16 @@
-"""Rows in flat arrays, one after the other: where they start, and their first entries."""
+"""Rows in flat arrays, one after the other: where they start, their first entries, and as a sparse matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from diffpeaks._native import Graph
 
 _BLOCK_ENTRIES = 1 << 17  # a block of rows and its temporaries stay in the processor's cache
 
@@ -50,3 +54,17 @@ def row_prefixes(
         return kept, *(column.reshape(table)[:, : lengths[0]].ravel() for column in columns)
     entries = np.arange(kept[-1]) + np.repeat(indptr[:-1] - kept[:-1], lengths)
     return kept, *(column[entries] for column in columns)
+
+
+def csr(rows: Graph, data: NDArray[Any]) -> sp.csr_array:
+    """`data`, one value for each entry of a graph, as a sparse matrix that shares its structure.
+
+    The arrays are set one by one because scipy's constructor would copy the indices to 64 bits where
+    the offsets need them.
+    """
+    n_samples = len(rows.indptr) - 1
+    small = len(rows.indices) <= np.iinfo(np.int32).max
+    indptr = rows.indptr.astype(np.int32) if small else rows.indptr
+    matrix = sp.csr_array((n_samples, n_samples), dtype=data.dtype)
+    matrix.indptr, matrix.indices, matrix.data = indptr, rows.indices, data
+    return matrix

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from diffpeaks._base.validation import check_graph_size, check_self_distances, check_unmasked, n_threads
+from diffpeaks._base.validation import check_graph_size, check_unmasked, n_threads
 from diffpeaks._native import move_self_first, sort_rows
+from diffpeaks.graph.checks import check_self_distances
 
 # Their distances obey the triangle inequality, and squares of them do not.
 _TRUE_METRICS = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from diffpeaks._base.tensors import device_of
-from diffpeaks._base.validation import check_memory_limit, n_threads
+from diffpeaks._base.validation import n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.duplicates import DistinctSamples
@@ -20,6 +20,7 @@ from diffpeaks.neighbors.inputs import (
     searchable,
     space_of,
 )
+from diffpeaks.neighbors.memory.limited import check_memory_limit
 from diffpeaks.neighbors.points import PointSet
 from diffpeaks.progress import Callback, reported
 

@@ -15,10 +15,11 @@ from diffpeaks._base.validation import check_n_neighbors
 from diffpeaks._native import first_equal, move_self_first, sort_rows
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.graph.rows import RaggedRows, offsets
-from diffpeaks.neighbors.ragged_rows import first_of_rows
+from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.ragged_rows import first_of_rows, tables_of
+from diffpeaks.progress import stage
 
 if TYPE_CHECKING:
-    from diffpeaks.neighbors.given_graph import GivenGraph
     from diffpeaks.neighbors.points import PointSet
 
 _BLOCK_ENTRIES = 1 << 18  # that rows have while they are turned into rows of points
@@ -118,7 +119,7 @@ class Duplicates:
         if self.repeats is None:
             return
         repeats = np.flatnonzero(self.repeats)
-        indices, distances = _tables(rows)
+        indices, distances = tables_of(rows)
         for block in _blocks(len(repeats), indices.shape[1]):
             first = self._first[repeats[block]]
             indices[repeats[block]], distances[repeats[block]] = indices[first], distances[first]
@@ -127,7 +128,7 @@ class Duplicates:
         """Rows of first points, all of one length, as rows of the nearest points."""
         if self.all_distinct:
             return rows
-        given = _tables(rows)
+        given = tables_of(rows)
         n_rows, width = given[0].shape
         found = list(given)
         if width < n_neighbors:  # few locations
@@ -170,6 +171,22 @@ class DistinctSamples:
     first: NDArray[np.int32] | None = None
     number: NDArray[np.int32] | None = None
     reach: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, points: PointSet | GivenGraph, weights: NDArray[np.float64] | None, merge: bool) -> Self:
+        """Samples as they were given, or with duplicates that `merge` into one sample of their weight.
+
+        A graph that was given does not tell which samples are duplicates.
+        """
+        if not merge or isinstance(points, GivenGraph):
+            return cls(points, weights)
+        with stage("duplicates"):
+            found = points.space.duplicates(points.n_threads)
+            if found.all_distinct:
+                return cls(points, weights)
+            first, number = found.representatives, found.numbers
+            together = np.bincount(number, weights).astype(np.float64)
+            return cls(points.restricted(first), together, first, number)
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
@@ -233,17 +250,26 @@ class DistinctSamples:
         return NeighborGraph.with_rows(graph, RaggedRows(indptr, indices, distances))  # on the host
 
 
+class ComparedByValue:
+    """What spaces share whose points coincide where their values are equal."""
+
+    points: Any
+    _duplicates: Duplicates | None = None
+
+    def duplicates(self, n_threads: int) -> Duplicates:
+        if self._duplicates is None:
+            self._duplicates = Duplicates.of(self.points, n_threads)
+        return self._duplicates
+
+    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
+        return equal_rows(queries, self.points[first : first + queries.shape[0]])
+
+
 def equal_rows(X: Any, Y: Any) -> NDArray[np.bool_]:
     """Which rows are the same, value for value; NaN equals NaN."""
     if sp.issparse(X):
         return np.diff(sp.csr_array(X != Y).indptr) == 0
     return np.all((X == Y) | ((X != X) & (Y != Y)), axis=1)
-
-
-def _tables(rows: RaggedRows) -> tuple[NDArray[Any], NDArray[Any]]:
-    n_rows = len(rows.indptr) - 1
-    width = len(rows.indices) // max(n_rows, 1)
-    return rows.indices.reshape(n_rows, width), rows.distances.reshape(n_rows, width)
 
 
 def _blocks(n_rows: int, entries_each: int) -> Iterator[slice]:

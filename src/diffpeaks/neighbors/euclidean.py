@@ -16,7 +16,7 @@ from diffpeaks._base.validation import some_of
 from diffpeaks._native import pair_distances, shift_towards, sort_rows, squared_lengths
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import Measure, copied_bytes, like
-from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
+from diffpeaks.neighbors.duplicates import ComparedByValue
 from diffpeaks.neighbors.ragged_rows import pair_blocks
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Pull(NamedTuple):
     length: float | None = None  # of all samples, if they have the same; moved samples are scaled to it
 
 
-class EuclideanSpace:
+class EuclideanSpace(ComparedByValue):
     """Euclidean distance, its square, and cosine distance through unit vectors (1 - cos = d^2 / 2).
 
     The inner product is that of vectors which are unit vectors already: 1 - x.y, and no copy of them.
@@ -58,7 +58,6 @@ class EuclideanSpace:
         self.copied_bytes = 0 if self.points is X else copied_bytes(self.points)
         self._block_dtype = check_scale(self.points, self._stored_dtype)
         self._centered: dict[Any, tuple[Any, float]] = {}
-        self._duplicates: Duplicates | None = None
 
     @property
     def _stored_dtype(self) -> Any:
@@ -94,14 +93,6 @@ class EuclideanSpace:
 
     def queries(self, X: Any) -> Any:
         return self._directions(like(self.points, X))
-
-    def duplicates(self, n_threads: int) -> Duplicates:
-        if self._duplicates is None:
-            self._duplicates = Duplicates.of(self.points, n_threads)
-        return self._duplicates
-
-    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
-        return equal_rows(queries, self.points[first : first + queries.shape[0]])
 
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)

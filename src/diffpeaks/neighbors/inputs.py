@@ -15,16 +15,17 @@ from sklearn.utils.validation import validate_data
 
 from diffpeaks._base.sklearn_parts import with_params_checked
 from diffpeaks._base.tensors import check_tensor, device_of, is_tensor, on_host
-from diffpeaks._base.validation import check_memory_limit, check_unmasked, n_threads, some_of
+from diffpeaks._base.validation import check_finite, check_unmasked, n_threads
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.cells.approximate import ApproximateSearch
 from diffpeaks.neighbors.contract import Space
 from diffpeaks.neighbors.euclidean import METRICS as EUCLIDEAN_METRICS
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.memory.limited import check_memory_limit
 from diffpeaks.neighbors.metric_params import checked_metric
 from diffpeaks.neighbors.points import CHOICES, Choice, PointSet
-from diffpeaks.neighbors.precomputed import graph_from_sparse, graph_from_tables, space_from_matrix
+from diffpeaks.neighbors.precomputed import graph_from_tables, points_of_distances
 from diffpeaks.neighbors.spaces import MetricSpace, NanEuclideanSpace
 from diffpeaks.progress import reported, stage
 
@@ -205,7 +206,7 @@ def searchable(
     check_search(search)
     choice = Choice(search, n_jobs, n_threads(n_jobs), memory_limit, n_neighbors or 1, device)
     if is_precomputed(metric):
-        return _of_distances(X, metric_params, choice)
+        return points_of_distances(X, metric_params, choice)
     if device is not None:
         from diffpeaks.neighbors.gpu.space import DeviceSpace  # which needs torch
 
@@ -253,31 +254,6 @@ def _stored_values(X: Any) -> NDArray[Any]:
     return (X if X.format in ("csr", "csc", "coo") else X.tocsr()).data
 
 
-def check_finite(X: Any) -> None:
-    """Refuse NaN and infinity, naming the rows."""
-    values = X.data if hasattr(X, "indptr") else X
-    if not np.issubdtype(values.dtype, np.floating):
-        return
-    with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return  # one sum answers the common case without a mask of the size of X
-    finite = np.isfinite(values)
-    if finite.all():
-        return  # the sum itself overflowed
-    rows = np.flatnonzero(~finite.all(axis=1)) if values is X else _sparse_rows(X, ~finite)
-    what = "NaN" if np.isnan(values).any() else "infinity"
-    if np.isnan(values).any() and np.isinf(values).any():
-        what = "NaN and infinity"
-    raise ValueError(
-        f"X contains {what} in rows {some_of(rows)}; drop or impute these rows, "
-        "for example with sklearn.impute.SimpleImputer"
-    )
-
-
-def _sparse_rows(X: Any, bad: NDArray[np.bool_]) -> NDArray[Any]:
-    return np.unique(np.searchsorted(X.indptr, np.flatnonzero(bad), side="right") - 1)
-
-
 def check_search(search: Any) -> None:
     """Refuse what is neither the name of a search nor an ApproximateSearch."""
     if not isinstance(search, ApproximateSearch) and search not in CHOICES:
@@ -299,20 +275,3 @@ def space_of(X: Any, metric: Any, params: dict[str, Any] | None = None) -> Space
 
 def _is_euclidean(metric: Any) -> bool:
     return isinstance(metric, str) and metric in EUCLIDEAN_METRICS
-
-
-def _of_distances(X: Any, metric_params: Any, choice: Choice) -> PointSet | GivenGraph:
-    """Given distances: a graph of some of them, or a matrix of all."""
-    if metric_params:
-        raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
-    if choice.asked not in ("auto", "exact", "brute"):
-        raise ValueError(f"search={choice.asked!r} needs points, not distances; use 'auto' or 'brute'")
-    if choice.device is not None:
-        raise ValueError(f"device={choice.device!r} needs points, not distances; use device=None")
-    if not isinstance(X, NeighborGraph):
-        check_finite(X)
-        if not sp.issparse(X):
-            return choice.points(space_from_matrix(X))
-    if choice.memory_limit is not None:
-        raise ValueError(f"memory_limit={choice.memory_limit} has no effect: in a graph nothing is searched")
-    return GivenGraph(X if isinstance(X, NeighborGraph) else graph_from_sparse(X), choice.n_threads)

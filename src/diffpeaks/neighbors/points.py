@@ -22,7 +22,7 @@ from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space, Told
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.memory.limited import limited_search
-from diffpeaks.neighbors.ragged_rows import with_rows
+from diffpeaks.neighbors.ragged_rows import tables_of, with_rows
 from diffpeaks.neighbors.trees import FEW_FEATURES, MOST_FEATURES, SOME_FEATURES, TreeSearch
 from diffpeaks.progress import stage
 
@@ -170,15 +170,12 @@ class PointSet:
                     break
                 step = max(1, (1 << 23) // n_neighbors)
                 for block in (left[first : first + step] for first in range(0, len(left), step)):
-                    found = self.search.nearest(
-                        self.space.points[points[block].astype(np.int64)], n_neighbors
-                    )
-                    indices = found.indices.reshape(len(block), n_neighbors)
+                    queries = self.space.points[points[block].astype(np.int64)]
+                    indices, distances = tables_of(self.search.nearest(queries, n_neighbors))
                     denser = rank[indices] < rank[points[block]][:, None]
                     first_denser = denser.argmax(axis=1)
                     rows = np.flatnonzero(denser.any(axis=1))
                     parent[block[rows]] = indices[rows, first_denser[rows]]
-                    distances = found.distances.reshape(len(block), n_neighbors)
                     delta[block[rows]] = distances[rows, first_denser[rows]]
                     done(len(rows))
                 left = left[parent[left] == NO_POINT]

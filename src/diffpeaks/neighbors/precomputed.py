@@ -7,19 +7,39 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffpeaks._base.validation import check_graph_size, check_self_distances
+from diffpeaks._base.validation import check_finite, check_graph_size
 from diffpeaks._native import move_self_first, sort_rows
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.graph.checks import check_self_distances
+from diffpeaks.neighbors.given_graph import GivenGraph
+from diffpeaks.neighbors.points import Choice, PointSet
 from diffpeaks.neighbors.spaces import MatrixSpace
 
 
-def space_from_matrix(X: Any) -> MatrixSpace:
+def _space_from_matrix(X: Any) -> MatrixSpace:
     """A dense matrix of distances, checked; it may be asymmetric, row i holds the distances from i."""
     _check_distances(X.shape, X, X.diagonal())
     if X.diagonal().any():
         X = X.copy()
         np.fill_diagonal(X, 0)
     return MatrixSpace(X)
+
+
+def points_of_distances(X: Any, metric_params: Any, choice: Choice) -> PointSet | GivenGraph:
+    """Given distances: a graph of some of them, or a matrix of all."""
+    if metric_params:
+        raise ValueError(f"metric='precomputed' takes no metric_params, got {metric_params}")
+    if choice.asked not in ("auto", "exact", "brute"):
+        raise ValueError(f"search={choice.asked!r} needs points, not distances; use 'auto' or 'brute'")
+    if choice.device is not None:
+        raise ValueError(f"device={choice.device!r} needs points, not distances; use device=None")
+    if not isinstance(X, NeighborGraph):
+        check_finite(X)
+        if not sp.issparse(X):
+            return choice.points(_space_from_matrix(X))
+    if choice.memory_limit is not None:
+        raise ValueError(f"memory_limit={choice.memory_limit} has no effect: in a graph nothing is searched")
+    return GivenGraph(X if isinstance(X, NeighborGraph) else _graph_from_sparse(X), choice.n_threads)
 
 
 def graph_from_tables(X: Any) -> Any:
@@ -29,7 +49,7 @@ def graph_from_tables(X: Any) -> Any:
     return X
 
 
-def graph_from_sparse(X: Any) -> NeighborGraph:
+def _graph_from_sparse(X: Any) -> NeighborGraph:
     """A sparse graph of distances; stored zeros are neighbours, the point itself is added if absent.
 
     To say that rows of one length are whole balls, make a `NeighborGraph` with their radius.

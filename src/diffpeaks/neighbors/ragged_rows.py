@@ -51,6 +51,13 @@ def scattered(answers: list[tuple[NDArray[Any], RaggedRows]], n_rows: int, dtype
     return RaggedRows(indptr, indices, distances)
 
 
+def tables_of(rows: RaggedRows) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Points and distances of rows of one length, with a row of the tables for each."""
+    n_rows = len(rows.indptr) - 1
+    width = len(rows.indices) // max(n_rows, 1)
+    return rows.indices.reshape(n_rows, width), rows.distances.reshape(n_rows, width)
+
+
 def first_of_rows(rows: RaggedRows, n_neighbors: int) -> RaggedRows:
     """Only the first `n_neighbors` of each row; every row must hold as many."""
     starts = rows.indptr[:-1]

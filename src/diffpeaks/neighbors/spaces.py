@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from diffpeaks._base.validation import check_distances, is_self_rounding
 from diffpeaks._native import pair_distances, sort_rows
+from diffpeaks.graph.checks import is_self_rounding
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.contract import ROUNDING, Measure, check_representable, copied_bytes, like
-from diffpeaks.neighbors.duplicates import Duplicates, equal_rows
+from diffpeaks.neighbors.duplicates import ComparedByValue, Duplicates
 from diffpeaks.neighbors.euclidean import check_scale, squared_norms
 from diffpeaks.neighbors.metric_params import fixed_params
 from diffpeaks.neighbors.ragged_rows import pair_blocks
@@ -22,10 +22,9 @@ _MINKOWSKI_ORDER = {"manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": 
 _TREE_ORDERS = (1.0, np.inf)  # other powers of small or large differences leave the range of floats
 
 
-class _OrdinarySpace:
+class _OrdinarySpace(ComparedByValue):
     """What most metrics share: selection values are distances, in both directions alike."""
 
-    points: Any
     minkowski_order: float | None = None
     settles_pairs = False
     divisible = True
@@ -33,18 +32,9 @@ class _OrdinarySpace:
     copied_bytes = 0
     measure: Measure | None = None
     can_join = False
-    _duplicates: Duplicates | None = None
 
     def queries(self, X: Any) -> Any:
         return like(self.points, X)
-
-    def duplicates(self, n_threads: int) -> Duplicates:
-        if self._duplicates is None:
-            self._duplicates = Duplicates.of(self.points, n_threads)
-        return self._duplicates
-
-    def same(self, queries: Any, first: int) -> NDArray[np.bool_]:
-        return equal_rows(queries, self.points[first : first + queries.shape[0]])
 
     def restricted(self, which: NDArray[Any] | slice) -> Self:
         part = copy.copy(self)
@@ -231,3 +221,15 @@ def _minkowski_pairs(queries: Any, points: Any, rows: RaggedRows, order: float) 
             ratio = difference[apart] / largest[apart, None]
             distances[part][apart] = largest[apart] * np.linalg.norm(ratio, ord=order, axis=1)
     return distances
+
+
+def check_distances(distances: NDArray[Any], origin: str) -> None:
+    """Refuse distances that are NaN or negative, naming the row."""
+    bad = ~(distances >= 0)
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        what = "Negative values in data" if distances[row, column] < 0 else "NaN among the distances"
+        raise ValueError(
+            f"{what}: {origin} gives {distances[row, column]} at row {row}, column {column}; a distance must "
+            "be a number of at least 0; drop such samples or use another metric"
+        )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.palette import cluster_colors
-from diffpeaks._base.validation import check_density
+from diffpeaks.density.named import check_density
 from diffpeaks.maps import axis_names, color_indices, map_coordinates
 from diffpeaks.plotting._style import (
     MANY_SAMPLES,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.palette import css_color
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.captions import Captions
-from diffpeaks.characteristics import Trait
+from diffpeaks.captions import Captions, Trait
 from diffpeaks.report.named_clusters import NamedClusters
 from diffpeaks.report.thumbnails import thumbnail
 from diffpeaks.results.members import Doubt, Members

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._density_peaks import DensityPeaks
-from diffpeaks.captions import Captions
-from diffpeaks.characteristics import Characteristics, Trait, short_name
+from diffpeaks.captions import Captions, Characteristics, Trait
+from diffpeaks.captions.characteristics import short_name
 from diffpeaks.explorer.cluster_colors import colors_beside
 from diffpeaks.explorer.saved import read_session, replay
 from diffpeaks.explorer.session import Session

@@ -206,9 +206,7 @@ class WithAbsent:
     def recut(self, cut: Cut | None, policy: NoisePolicy) -> NDArray[np.int64]:
         landscape = self.landscape
         cut = landscape.automatic_cut if cut is None else cut
-        forest = landscape.forest(cut)
-        clusters = landscape.clusters(cut, policy, forest)
-        return self._labels(Clustering(landscape, cut, policy, forest, *clusters))
+        return self._labels(Clustering.of(landscape, cut, policy))
 
     def as_fitted(self, X: Any) -> Any:
         return self.absent.as_fitted(X)

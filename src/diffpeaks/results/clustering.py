@@ -11,9 +11,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks.cuts import Cut
-from diffpeaks.cuts.noise import Clusters, Noise, NoisePolicy
+from diffpeaks.cuts.noise import (
+    Clusters,
+    Noise,
+    NoisePolicy,
+    links_out_of_noise,
+    noise_in,
+    resolved_noise,
+    without_halo,
+)
 from diffpeaks.forest.peaks import PeakForest
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.progress import stage
 from diffpeaks.results import confidence
 from diffpeaks.results.explanation import Explanation, explanation
 from diffpeaks.results.hierarchy import Hierarchy
@@ -44,6 +53,21 @@ class Clustering:
     labels: NDArray[np.int64]
     peaks: NDArray[np.int64]
 
+    @classmethod
+    def of(
+        cls, landscape: Landscape, cut: Cut, policy: NoisePolicy, forest: PeakForest | None = None
+    ) -> Clustering:
+        """The clusters that a cut takes from its forest, which may be known, and what becomes of noise."""
+        forest = landscape.forest(cut) if forest is None else forest
+        with stage("labels"):
+            clusters = landscape.clusters(cut, forest)
+            if policy != NoisePolicy():  # else no sample is noise
+                is_noise = _noise_of(landscape, clusters, cut, policy).samples
+                is_assigned = policy.noise == "assign" and is_noise.any()
+                links = _links_out_of(is_noise, landscape) if is_assigned else None
+                clusters = resolved_noise(clusters, is_noise, policy.noise, forest.rank, links)
+        return cls(landscape, cut, policy, forest, *clusters)
+
     @property
     def of_present(self) -> Clustering:
         """The clustering of the samples of positive weight: all of them."""
@@ -64,8 +88,8 @@ class Clustering:
     @cached_property
     def before_noise(self) -> tuple[Clusters, Noise]:
         """The clusters before noise is told apart, and which of their samples are noise."""
-        before = self.landscape.clusters_with_noise(self.cut, self.forest)
-        return before, self.landscape.noise(before.labels, self.cut, self.policy)
+        before = self.landscape.clusters(self.cut, self.forest)
+        return before, _noise_of(self.landscape, before, self.cut, self.policy)
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
@@ -96,7 +120,7 @@ class Clustering:
     def explain(self, sample: int) -> Explanation:
         before, noise = self.before_noise
         is_assigned = noise.samples[sample] and self.policy.noise == "assign"
-        links = self.landscape.links_out_of(noise.samples) if is_assigned else None
+        links = _links_out_of(noise.samples, self.landscape) if is_assigned else None
         clusters = Clusters(self.labels, self.peaks)
         density = self.landscape.density
         return explanation(sample, clusters, density, self.forest, before, noise, self._are_linked, links)
@@ -137,7 +161,7 @@ class Clustering:
         """The labels of another cut, or of the automatic one."""
         landscape = self.landscape
         cut = landscape.automatic_cut if cut is None else cut
-        return landscape.clusters(cut, policy, landscape.forest_for_labels(cut)).labels
+        return Clustering.of(landscape, cut, policy, landscape.forest_for_labels(cut)).labels
 
     def as_fitted(self, X: Any) -> Any:
         """New samples in the form of those of the fit."""
@@ -145,3 +169,17 @@ class Clustering:
 
     def predicted(self, X: Any) -> NDArray[np.int64]:
         return predicted(self, X)
+
+
+def _noise_of(landscape: Landscape, clusters: Clusters, cut: Cut, policy: NoisePolicy) -> Noise:
+    """Which samples of the clusters are noise."""
+    labels = cores = clusters.labels
+    if policy.halo:
+        cores = without_halo(labels, landscape.links, landscape.density, cut.longest_link)
+    return noise_in(labels, cores, policy.min_cluster_size)
+
+
+def _links_out_of(is_noise: NDArray[np.bool_], landscape: Landscape) -> NDArray[np.int32]:
+    """From noise to its nearest denser samples, at any distance."""
+    n_neighbors = landscape.graph.n_neighbors or 1
+    return links_out_of_noise(is_noise, landscape.denser_samples, landscape.smoothed_points, n_neighbors)

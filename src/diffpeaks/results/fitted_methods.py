@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +13,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from diffpeaks._base.sklearn_parts import check_params
 from diffpeaks._base.validation import check_integer
+from diffpeaks.cuts import RULES, Cut, cut_by, given_cut
+from diffpeaks.cuts.noise import NoisePolicy
 from diffpeaks.density.base import new_samples
 from diffpeaks.density.weights import check_none_absent
 from diffpeaks.graph import NeighborGraph
@@ -25,7 +29,7 @@ from diffpeaks.results.sweeps import Sweep
 
 
 class FittedMethods(PointsEstimator):
-    """New samples, confidence, reasons, sweeps, hierarchy and files of a clustering, for `DensityPeaks`."""
+    """Other cuts, new samples, confidence, reasons, sweeps, hierarchy and files, for `DensityPeaks`."""
 
     _clustering: Clustering | WithAbsent
 
@@ -43,6 +47,40 @@ class FittedMethods(PointsEstimator):
     @property
     def _landscape(self) -> Landscape:
         return self._whole().landscape
+
+    def recut(
+        self,
+        n_clusters: int | None = None,
+        max_link: float | None = None,
+        min_prominence: float | None = None,
+        halo: bool | None = None,
+        min_cluster_size: int | None = None,
+        noise: str | None = None,
+        cut: Cut | None = None,
+        peaks: Sequence[int] | None = None,
+    ) -> NDArray[np.int64]:
+        """Labels for another cut of the same density; with nothing given, the automatic one.
+
+        `cut` is one in the place of the first three: `dataclasses.replace(model.cut_, min_prominence=1.0)`
+        changes one rule of the fit and leaves the others, which a rule that is given alone does not. `peaks`
+        are samples in the place of all rules, the densest one among them: all others follow their nearest
+        denser sample, however far, until they meet one.
+        Lengths are those between samples as they were moved, where `smoothing_` says that they were.
+        Graph and density are kept, and the fitted attributes stay as they are. `halo`, `min_cluster_size`
+        and `noise` are those of the fit where they are None. The first cut by `n_clusters` or `peaks`, and
+        the first that assigns noise, looks for the nearest denser samples of the hilltops, however far.
+        """
+        policy = self._noise_policy(halo=halo, min_cluster_size=min_cluster_size, noise=noise)
+        cut = given_cut(cut, peaks, cut_by(n_clusters, max_link, min_prominence))
+        if cut is not None:
+            check_params(self, **{name: getattr(cut, name) for name in RULES})
+        return self._fitted().recut(cut, policy)
+
+    def _noise_policy(self, **given: Any) -> NoisePolicy:
+        """What is given, and the rest as at the fit."""
+        given = {name: value for name, value in given.items() if value is not None}
+        check_params(self, **given)
+        return replace(self._fitted().policy, **given)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The clusters that new samples belong to; nothing that was fitted changes.

@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.validation import n_threads
 from diffpeaks.cuts import Cut, select_peaks
-from diffpeaks.cuts.noise import (
-    Clusters,
-    Noise,
-    NoisePolicy,
-    links_out_of_noise,
-    noise_in,
-    resolved_noise,
-    without_halo,
-)
+from diffpeaks.cuts.noise import Clusters
 from diffpeaks.density import GraphDensity, KernelDiffusion
 from diffpeaks.density.samples import Isolation, Smoothing, common_length, smoothed_samples
 from diffpeaks.density.walk import Walk
@@ -122,15 +114,25 @@ class Landscape:
         """The recipe's bound on prominence, what counts beside height, and the isolation's bound on links."""
         has_walk = isinstance(self.estimator, KernelDiffusion)
         flow_weight = self.settings.flow_weight if has_walk else 0.0
-        rules = None, self.isolation.max_link, self.settings.rise
-        return Cut(*rules, flow_weight=flow_weight, size_weight=self.settings.size_weight)
+        return Cut(
+            max_link=self.isolation.max_link,
+            min_prominence=self.settings.rise,
+            flow_weight=flow_weight,
+            size_weight=self.settings.size_weight,
+        )
+
+    def clusters(self, cut: Cut, forest: PeakForest) -> Clusters:
+        """The clusters that a cut takes from its forest, before noise is told apart."""
+        if cut == self.automatic_cut and forest is self.automatic_forest:
+            return self.automatic_clusters
+        return self._taken_by(cut, forest)
 
     @cached_property
     def automatic_clusters(self) -> Clusters:
         """Of the automatic cut."""
-        return self._cut(self.automatic_forest, self.automatic_cut)
+        return self._taken_by(self.automatic_cut, self.automatic_forest)
 
-    def _cut(self, forest: PeakForest, cut: Cut) -> Clusters:
+    def _taken_by(self, cut: Cut, forest: PeakForest) -> Clusters:
         peaks = select_peaks(forest, self.density, cut)
         return Clusters(peak_labels(forest, peaks), peaks)
 
@@ -140,35 +142,6 @@ class Landscape:
         labels = self.distinct.of_first(self.automatic_clusters.labels)
         sizes = np.bincount(labels, self.distinct.totals)
         return float(sizes.max() / sizes.sum())
-
-    def clusters(self, cut: Cut, policy: NoisePolicy, forest: PeakForest) -> Clusters:
-        """The clusters that a cut takes from its forest, and what becomes of noise."""
-        with stage("labels"):
-            clusters = self.clusters_with_noise(cut, forest)
-            if policy == NoisePolicy():  # no sample is noise
-                return clusters
-            is_noise = self.noise(clusters.labels, cut, policy).samples
-            is_assigned = policy.noise == "assign" and is_noise.any()
-            links = self.links_out_of(is_noise) if is_assigned else None
-            return resolved_noise(clusters, is_noise, policy.noise, forest.rank, links)
-
-    def clusters_with_noise(self, cut: Cut, forest: PeakForest) -> Clusters:
-        """The clusters before noise is told apart."""
-        if cut == self.automatic_cut and forest is self.automatic_forest:
-            return self.automatic_clusters
-        return self._cut(forest, cut)
-
-    def noise(self, labels: NDArray[np.int64], cut: Cut, policy: NoisePolicy) -> Noise:
-        """Which samples of these clusters are noise."""
-        cores = labels
-        if policy.halo:
-            cores = without_halo(labels, self.links, self.density, cut.longest_link)
-        return noise_in(labels, cores, policy.min_cluster_size)
-
-    def links_out_of(self, is_noise: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """From noise to its nearest denser samples (`links_out_of_noise`)."""
-        n_neighbors = self.graph.n_neighbors or 1
-        return links_out_of_noise(is_noise, self.denser_samples, self.smoothed_points, n_neighbors)
 
     def forest(self, cut: Cut) -> PeakForest:
         """The forest from which a cut takes its peaks, with saddles weighed as the cut says."""
@@ -237,7 +210,7 @@ class Landscape:
 
     @cached_property
     def _flow(self) -> HillFlow:
-        return HillFlow(self._linked, self.links, self.density, self.walk, self.distinct.first)
+        return HillFlow(self._linked, self.links, self.density, self.order, self.walk, self.distinct.first)
 
     def keep_flow(self) -> None:
         """Keep the flow between hills, so that cuts with other longest links take less time."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from diffpeaks.neighbors.brute import BruteSearch, bytes_for_points, bytes_for_query
 from diffpeaks.neighbors.cells.search import CellSearch
 from diffpeaks.neighbors.contract import Search, Space
@@ -40,6 +42,17 @@ def limited_search(make: Any, space: Space, n_threads: int, memory_limit: int, n
             f"takes beside X and the graph; raise it, or use {other}"
         )
     return make(space, n_threads)
+
+
+def check_memory_limit(memory_limit: Any) -> int | None:
+    """A number of bytes, or None for no limit."""
+    if memory_limit is None:
+        return None
+    if isinstance(memory_limit, bool) or not isinstance(memory_limit, (int, np.integer)):
+        raise TypeError(f"memory_limit must be an integer number of bytes, got {memory_limit!r}")
+    if memory_limit < 1:
+        raise ValueError(f"memory_limit={memory_limit} must be at least 1 byte; use None for no limit")
+    return int(memory_limit)
 
 
 def _limited_cells(space: Space, n_threads: int, room: int, memory_limit: int, n_neighbors: int) -> Search:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from diffpeaks._base.typed_columns import typed_column
 from diffpeaks.captions import Captions
-from diffpeaks.characteristics import (
+from diffpeaks.captions.characteristics import (
     Characteristics,
     TextCounts,
     characteristic_columns,

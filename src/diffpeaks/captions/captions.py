@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.typed_columns import shown_value
 
-__all__ = ["Captions", "OutsideFolderError", "Pictures"]
-
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.typed_columns import MISSING, Categories, Numbers, shown_value, typed_column
-from diffpeaks.captions import Captions
-
-__all__ = ["Characteristics", "Trait", "characteristic_columns", "characteristic_words"]
+from diffpeaks.captions.captions import Captions
 
 WORDS_SHOWN, TRAITS_SHOWN = 4, 3
 _WORD = r"(?u)\b[^\W\d_][\w'-]+\b"  # of at least two letters, and no numbers
@@ -63,7 +61,7 @@ def characteristic_words(
     of words of a cluster, f how often the word is in all of them.
 
     >>> import numpy as np
-    >>> from diffpeaks.characteristics import TextCounts, characteristic_words
+    >>> from diffpeaks.captions.characteristics import TextCounts, characteristic_words
     >>> texts = np.array(["red apple", "green apple", "old car", "red car"], object)
     >>> characteristic_words(TextCounts.of(texts), np.array([0, 0, 1, 1]), 2, most=1)
     [['apple'], ['car']]
