@@ -36,7 +36,7 @@ def _set_row(method, line, theirs):
         f"{best['recall']:.1f}",
         f"{best['n_clusters']:,}",
         f"{_told(scored['setting'])}; {_teacher(line)}",
-        f"{line['seconds']:.0f} ({line['device']})",
+        f"{line['seconds']:.0f} ({line.get('gpu', line['device'])})",
         theirs,
     ]
 
