@@ -2,17 +2,20 @@
 
 import json
 from dataclasses import replace
+from hashlib import md5
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from published_networks import put_all
 
-from diffpeaks.datasets import make_faces
+from diffpeaks.datasets import PUBLISHED_MD5, make_faces, write_faces
 from diffpeaks_paper import supervised
 from diffpeaks_paper.face_tables import face_table
 from diffpeaks_paper.records import Records
+from diffpeaks_paper.sources import available_source
 from diffpeaks_paper.supervised import LEARNED, TRAIN_FILES, WEIGHTS
-from diffpeaks_paper.supervised_tables import half_table
+from diffpeaks_paper.supervised_tables import half_table, set_rows
 
 N_FACES = 1000
 FAST = {
@@ -72,6 +75,46 @@ def test_rows_of_the_tables_of_faces(tmp_path, method):
     assert f"| {method}, supervised | " in text
     assert "trained on 1,000 generated faces of 15 other identities | 3 (cpu)" in text
     assert text.count("supervised, not run") == len(LEARNED) - 1
+
+
+@pytest.fixture
+def ms1m(tmp_path):
+    """The tested faces of MS1M in a data folder, in the published format."""
+    folder = tmp_path / "ms1m"
+    folder.mkdir()
+    write_faces(folder, "part1_test", n_samples=N_FACES, n_identities=30, random_state=0)
+    return folder
+
+
+def row_on_files(ms1m, method):
+    """The row of a method that is run on the files of a data folder."""
+    data = ms1m.parent
+    source, size = available_source("ms1m", data)
+    (job,) = (job for job in supervised.set_jobs("ms1m", source, size, data) if job["method"] == method)
+    line = {**job, **supervised.run_on_set(job, data, str(data / "graphs")), "seconds": 1.0}
+    (data / "results.jsonl").write_text(json.dumps(line) + "\n")
+    rows = set_rows(Records(data / "results.jsonl"), lambda method: "", "ms1m", source, size)
+    return line, next(row for row in rows if row[0] == f"{method}, supervised")
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_network_is_trained_on_the_published_training_set(ms1m):
+    write_faces(ms1m, TRAIN_FILES, n_samples=1100, n_identities=40, random_state=1)
+    line, row = row_on_files(ms1m, "GCN-V")
+    assert (line["n_trained"], line["n_tested"]) == (1100, N_FACES)
+    assert "trained on 1,100 faces of part0_train of 40 other identities" in row[6]
+
+
+def test_the_authors_network_is_not_trained(ms1m, monkeypatch):
+    weights = ms1m / "pretrained_models"
+    weights.mkdir()
+    put_all(weights)
+    for file in weights.iterdir():
+        monkeypatch.setitem(PUBLISHED_MD5, file.name, md5(file.read_bytes()).hexdigest())
+    line, row = row_on_files(ms1m, "GCN-V")
+    assert "n_trained" not in line
+    assert line["published"] == line["chosen"]
+    assert row[6].endswith("with the authors' weights")
 
 
 def test_what_real_sets_are_trained_on(tmp_path):

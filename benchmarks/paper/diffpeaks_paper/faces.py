@@ -37,16 +37,19 @@ def neighbors_of(X, name):
     return neighbor_graph(X, faces.n_neighbors, search=search)
 
 
-@lru_cache(maxsize=1)
-def load_faces(name, folder, source, n_samples, work):
-    """A set from `folder/NAME`, or one generated in its likeness; `work` is where graphs are kept."""
+@lru_cache(maxsize=2)  # those that are tested and those that are trained on
+def load_faces(name, folder, source, n_samples, work, random_state=0):
+    """A set from `folder/NAME`, or one generated in its likeness; `work` is where graphs are kept.
+
+    Each `random_state` generates faces of other people.
+    """
     faces = FACE_SETS[name]
     if source == GENERATED:
         n_identities = max(1, round(n_samples / faces.n_samples * faces.n_identities))
-        X, y = make_faces(n_samples, n_identities, **faces.likeness, random_state=0)
+        X, y = make_faces(n_samples, n_identities, **faces.likeness, random_state=random_state)
     else:
         X, y = _unit_rows_of_files(name, folder, n_samples)
-    stem = f"{name}-{source}-{n_samples}".replace(" ", "-")
+    stem = f"{name}-{source}-{n_samples}".replace(" ", "-") + (f"-seed{random_state}" if random_state else "")
     return Faces(name, source, X, y, Path(work) / f"{stem}-{faces.n_neighbors}.graph")
 
 

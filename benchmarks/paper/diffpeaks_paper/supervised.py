@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from diffpeaks import NOISE, NeighborGraph
-from diffpeaks.datasets import load_learn_to_cluster, make_faces, unit_rows
+from diffpeaks.datasets import load_learn_to_cluster, unit_rows
 from diffpeaks.metrics import bcubed_scores, pairwise_scores
-from diffpeaks_paper.definitions import FACE_SETS
 from diffpeaks_paper.face_baselines import cosine_graph
 from diffpeaks_paper.face_runs import score_line
 from diffpeaks_paper.faces import load_faces, neighbors_of
@@ -116,7 +115,7 @@ def run_on_set(job, folder, work):
         model = method.with_weights(Path(folder) / job["set"] / "pretrained_models")
         found = _tested(_Asked(model), tested, method.published, (method.published,), None)
         return {"recall": round(faces.graph.recall, 4), **found, **_ran_on(model)}
-    trained = _training_part(job["set"], job["trained_on"], folder, job["n_samples"])
+    trained = _training_part(job["set"], job["trained_on"], folder, job["n_samples"], work)
     found = _trained_and_tested(method.model(method.on_sets), method, trained, tested)
     return {"recall": round(faces.graph.recall, 4), **found}
 
@@ -145,17 +144,14 @@ def _part(X, y, name):
     return Part(X, y, neighbors_of(X, name))
 
 
-def _training_part(name, teacher, folder, n_samples):
+def _training_part(name, teacher, folder, n_samples, work):
     """As many generated faces as are tested, or the whole of a file."""
-    faces = FACE_SETS[name]
     if teacher == TRAIN_FILES:
         X, y = load_learn_to_cluster(Path(folder) / name, TRAIN_FILES)[:2]
-        X = unit_rows(X)
+        part = _part(unit_rows(X), y, name)
     else:
-        n_identities = max(2, round(n_samples / faces.n_samples * faces.n_identities))
-        X, y = make_faces(n_samples, n_identities, **faces.likeness, random_state=TRAIN_SEED)
-    part = _part(X, y, name)
-    return part._replace(graph=cosine_graph(part.graph))
+        part = load_faces(name, folder, GENERATED, n_samples, work, random_state=TRAIN_SEED)
+    return Part(part.X, part.y, cosine_graph(part.graph))
 
 
 def _trained_and_tested(model, method, trained, tested):
@@ -204,7 +200,16 @@ class _Asked:
 
 
 def _ran_on(model):
-    return {"device": model.device_.type, "packages": {"torch": version("torch")}}
+    """Of the line: a CPU is named by the machine that ran it."""
+    device = model.device_.type
+    gpu = {"gpu": _gpu_name()} if device == "cuda" else {}
+    return {"device": device, **gpu, "packages": {"torch": version("torch")}}
+
+
+def _gpu_name():
+    import torch
+
+    return torch.cuda.get_device_name()
 
 
 def _scored(part, setting, labels):

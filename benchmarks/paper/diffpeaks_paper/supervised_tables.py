@@ -6,8 +6,8 @@ from diffpeaks_paper.supervised import BESIDE, LEARNED, ON_HALVES, ON_SETS
 
 SET_NOTE = (
     "Supervised methods are trained on faces of other identities than the tested, as their rows say; their "
-    "setting is the one of the best F_B on the faces that they were trained on, and their seconds are those "
-    "of training, choice and test together."
+    "setting is the one of the best F_B on the faces that they were trained on. Their seconds are those of "
+    "training, choice and test together, and of the two graphs for the first method, unless these were kept."
 )
 HALF_HEADER = [
     *("method", "F_P", "F_B", "clusters", "as published"),
@@ -36,7 +36,7 @@ def _set_row(method, line, theirs):
         f"{best['recall']:.1f}",
         f"{best['n_clusters']:,}",
         f"{_told(scored['setting'])}; {_teacher(line)}",
-        f"{line['seconds']:.0f} ({line['device']})",
+        f"{line['seconds']:.0f} ({line.get('gpu', line['device'])})",
         theirs,
     ]
 
