@@ -170,6 +170,16 @@ static void bind_joining(nb::module_& m) {
     bind_flow_of<double, double>(hills, kept_flow);
     bind_links_of<float>(hills, kept_links);
     bind_links_of<double>(hills, kept_links);
+    hills.def_prop_ro("n_hills", &JoiningHills::n_hills);
+    hills.def(
+        "add_sums",
+        [](JoiningHills& self, In<Index> a, In<Index> b, In<double> flow, In<double> volume) {
+            const std::int64_t n_pairs = length(a);
+            self.add_sums(a.data(), values(b, "b", n_pairs), values(flow, "flow", n_pairs),
+                          static_cast<std::size_t>(n_pairs),
+                          values(volume, "volume", static_cast<std::int64_t>(self.n_hills())));
+        },
+        array("a"), array("b"), array("flow"), array("volume"), Released());
     hills.def(
         "join",
         [](JoiningHills& self, double flow_weight, double usual_flow) {

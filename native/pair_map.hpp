@@ -23,6 +23,11 @@ class PairMap {
         }
     }
 
+    // Makes room for so many pairs.
+    void reserve(std::size_t n) {
+        while (4 * (n + 1) > 3 * slots_.size()) grow();
+    }
+
     // The value that is there, or the one that is put there.
     Index find_or_put(Index a, Index b, Index value) {
         if (4 * (n_ + 1) > 3 * slots_.size()) grow();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "forest.hpp"
@@ -52,10 +53,18 @@ class PassTable {
   public:
     explicit PassTable(std::size_t n_hills) : beside_(n_hills) {}
 
+    // Makes room for the passes of so many pairs.
+    void reserve(std::size_t n_pairs) {
+        numbers_.reserve(n_pairs);
+        passes_.reserve(n_pairs);
+        hills_.reserve(n_pairs);
+    }
+
     Pass& between(Index a, Index b) {
         const auto number = numbers_.find_or_put(a, b, static_cast<Index>(passes_.size()));
         if (static_cast<std::size_t>(number) == passes_.size()) {
             passes_.emplace_back();
+            hills_.emplace_back(a, b);
             beside_[a].push_back(b);
             beside_[b].push_back(a);
         }
@@ -82,19 +91,16 @@ class PassTable {
         }
     }
 
-    // Calls visit(a, b, pass) for each pass.
+    // Calls visit(a, b, pass) for each pass, before any was taken.
     template <class Visit>
     void each(Visit visit) {
-        for (Index a = 0; a < static_cast<Index>(beside_.size()); ++a) {
-            for (const Index b : beside_[a]) {
-                if (a < b) visit(a, b, between(a, b));
-            }
-        }
+        for (std::size_t i = 0; i < passes_.size(); ++i) visit(hills_[i].first, hills_[i].second, passes_[i]);
     }
 
   private:
     PairMap numbers_;
     std::vector<Pass> passes_;  // by number
+    std::vector<std::pair<Index, Index>> hills_;
     std::vector<std::vector<Index>> beside_;
 };
 
@@ -110,6 +116,7 @@ class JoiningHills {
           volume_(tops_.size(), 0.0),
           passes_(tops_.size()) {}
 
+    std::size_t n_hills() const { return tops_.size(); }
     Index n_points() const { return static_cast<Index>(hill_of_rank_.size()); }
 
     // Adds what rows lead over passes below max_link, and what flows in their hills: the same with kept rows, or none.
@@ -118,6 +125,13 @@ class JoiningHills {
         const SumsOfHills<Value> found = sums_of_hills(rows, tops_.size(), max_link, kept, n_threads);
         found.each_pair([&](Index a, Index b, const Value& value) { passes_.between(a, b).add(value); });
         found.add_volumes(volume_);
+    }
+
+    // Adds sums that are known: what flows between pairs of hills, each pair once, and what flows in each hill.
+    void add_sums(const Index* a, const Index* b, const double* flow, std::size_t n_pairs, const double* volume) {
+        passes_.reserve(n_pairs);
+        for (std::size_t i = 0; i < n_pairs; ++i) passes_.between(a[i], b[i]).add(flow[i]);
+        for (std::size_t hill = 0; hill < volume_.size(); ++hill) volume_[hill] += volume[hill];
     }
 
     // Joins hills, the least apart first, and calls joined(top, pass, end on the other hill, separation) with ranks.

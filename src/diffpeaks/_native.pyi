@@ -131,6 +131,11 @@ class JoiningHills:
         kept: KeptFlow | None,
         n_threads: int,
     ) -> None: ...
+    @property
+    def n_hills(self) -> int: ...
+    def add_sums(self, a: Index, b: Index, flow: NDArray[np.float64], volume: NDArray[np.float64]) -> None:
+        """What flows between pairs of hills, each pair once, and what flows in each hill."""
+
     def open_passes(
         self, links: Graph, hill: Index, rank: Index, max_link: float, kept: KeptLinks | None, n_threads: int
     ) -> None: ...

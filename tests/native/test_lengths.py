@@ -147,6 +147,10 @@ CALLS = {
         lambda *arrays: hills().add_flow(*arrays, 1.0, None, 1),
         *(GRAPH, ints(N), doubles(N * K), doubles(N)),
     ),
+    "JoiningHills.add_sums": (
+        lambda *arrays: hills().add_sums(*arrays, doubles(hills().n_hills)),
+        *(ints(3), ints(3), doubles(3)),
+    ),
     "JoiningHills.open_passes": (
         lambda *arrays: hills().open_passes(*arrays, 1.0, None, 1),
         *(GRAPH, ints(N), ORDER),

@@ -62,8 +62,8 @@ class HillFlow:
         rows = self._kept if self.keeps else FlowRows(walk.graph.passes, walk.weights, self.links.passes)
         # the flow between hills
         hill_of_point = hill if self.first is None else hill[self.first]
-        carried = rows.walk.flow_rows(hill_of_point, rows.weights, walk.sent_by_weight, max_link)
-        merging.add_flow(carried.rows, hill_of_point, *carried[1:], rows.kept_flow, n_threads)
+        carried = hill_of_point, rows.weights, walk.sent_by_weight, max_link, rows.kept_flow, n_threads
+        rows.walk.add_flow(merging, *carried)
         # the saddles between them
         between, below = rows.links.rows_between(hill, forest.rank, max_link)
         merging.open_passes(between, hill, forest.rank, below, rows.kept_links, n_threads)

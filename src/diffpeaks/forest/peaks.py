@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -220,13 +221,15 @@ def prominence_of(
 
 
 def density_order(
-    density: NDArray[np.float64], tie_break: NDArray[np.float64] | None = None
+    density: NDArray[np.float64],
+    tie_break: NDArray[np.float64] | None = None,
+    sort: Callable[[NDArray[np.float64], NDArray[np.int32]], None] = sort_descending,
 ) -> NDArray[np.int32]:
     """Samples from the densest on: density descending, then `tie_break` descending, then index."""
     order = np.arange(len(density), dtype=np.int32)
     if tie_break is not None:
-        sort_descending(tie_break, order)
-    sort_descending(density, order)
+        sort(tie_break, order)
+    sort(density, order)
     return order
 
 

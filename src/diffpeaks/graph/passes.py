@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from diffpeaks._native import (
+    JoiningHills,
+    KeptFlow,
     first_denser,
     n_parts_of,
     row_spreads,
     send_mass,
     short_links,
+    sort_descending,
     weigh_rows,
 )
 from diffpeaks.graph.rows import RaggedRows
@@ -41,15 +44,6 @@ class Weighing(NamedTuple):
     by_entry: NDArray[np.float64]
     masses: NDArray[np.float64]
     dtype: DTypeLike | None  # None is that of the distances
-
-
-class RowsOfHills(NamedTuple):
-    """Rows from which the flow between hills is added up, along entries shorter than `max_link`."""
-
-    rows: Graph
-    weights: NDArray[Any]
-    sent_by_weight: NDArray[np.float64]
-    max_link: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +74,10 @@ class HostPasses:
 
         return arriving
 
+    def sort_descending(self, values: NDArray[np.float64], order: NDArray[np.int32]) -> None:
+        """Sort points in place by their values, the largest first; equal ones stay in their order."""
+        sort_descending(values, order)
+
     def short_links(self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int) -> Rows:
         """The `nearest` entries of each row, and the mutual ones of the first `within`."""
         reach = self.rows.distances[self.rows.indptr[:-1] + within - 1]
@@ -93,15 +91,18 @@ class HostPasses:
         first_denser(self.rows, rank, position, n_threads)
         return position >= 0, self.rows.indices[position], self.rows.distances[position]
 
-    def flow_rows(
+    def add_flow(
         self,
+        merging: JoiningHills,
         hill: NDArray[np.int32],
         weights: EntryValues,
         sent_by_weight: NDArray[np.float64],
         max_link: float,
-    ) -> RowsOfHills:
-        """Rows whose entries, added up by hill, are the flow between hills."""
-        return RowsOfHills(self.rows, weights, sent_by_weight, max_link)
+        kept: KeptFlow | None,
+        n_threads: int,
+    ) -> None:
+        """Add what flows between hills, and in each, along entries shorter than `max_link`."""
+        merging.add_flow(self.rows, hill, weights, sent_by_weight, max_link, kept, n_threads)
 
     def rows_between(
         self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float

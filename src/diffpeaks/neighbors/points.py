@@ -198,9 +198,13 @@ class PointSet:
         if seed not in self._typical_distances:
             random = np.random.RandomState(seed)
             first, second = self._sample(random), self._sample(random)
-            distances = self.space.between(first, second, self.n_threads)
-            self._typical_distances[seed] = float(np.median(distances[first[:, None] != second]))
+            self._typical_distances[seed] = self._median_between(first, second)
         return self._typical_distances[seed]
+
+    def _median_between(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """The median distance of the pairs of some points and others that are not the same."""
+        distances = self.space.between(first, second, self.n_threads)
+        return float(np.median(distances[first[:, None] != second]))
 
     def typical_radius(self, n_neighbors: int | None) -> float:
         """Median distance to the `n_neighbors`-th neighbour where that is not zero; measured once."""

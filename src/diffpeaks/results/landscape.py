@@ -91,7 +91,7 @@ class Landscape:
     @cached_property
     def order(self) -> NDArray[np.int32]:
         """All samples, the densest first."""
-        return density_order(self.density, self.estimator.tie_break)
+        return density_order(self.density, self.estimator.tie_break, self.graph.passes.sort_descending)
 
     @cached_property
     def links(self) -> NeighborGraph:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from diffpeaks._base.array_file import Arrays
 from diffpeaks._base.constants import NO_POINT
-from diffpeaks._native import short_links
-from diffpeaks.graph.passes import HostPasses, RowsOfHills, Step, Weighing
+from diffpeaks._native import JoiningHills, KeptFlow, short_links
+from diffpeaks.graph.passes import HostPasses, Step, Weighing
 from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.sharded.blocks import Block, OpenBlock, block_arrays, on_blocks
 from diffpeaks.sharded.store import Store, Vector, concatenated, in_turn, mapped, read
@@ -107,14 +107,17 @@ class StoredPasses(HostPasses):
         parent, delta = concatenated(paths, "parent"), concatenated(paths, "delta")
         return parent >= 0, parent, delta
 
-    def flow_rows(
+    def add_flow(
         self,
+        merging: JoiningHills,
         hill: NDArray[np.int32],
         weights: list[Path],
         sent_by_weight: NDArray[np.float64],
         max_link: float,
-    ) -> RowsOfHills:
-        """One row for each hill, that of its first point, with an entry for each hill that it sends to."""
+        kept: KeptFlow | None,
+        n_threads: int,
+    ) -> None:
+        """By one row for each hill, that of its first point, with an entry for each hill that it sends to."""
         vectors = self._put("hills", hill), self._put("sent", sent_by_weight)
         asked = zip(self.rows.blocks, weights, strict=True)
         found = self.rows.store.map("flow", _flows, [(*of_block, *vectors, max_link) for of_block in asked])
@@ -128,7 +131,7 @@ class StoredPasses(HostPasses):
         lengths = np.zeros(len(hill), np.int64)
         lengths[first[in_order]] = np.diff(by_hill.indptr)
         rows = RaggedRows(offsets(lengths), first[by_hill.indices], np.zeros(by_hill.nnz, np.float32))
-        return RowsOfHills(rows, by_hill.data, np.ones(len(hill)), np.inf)
+        merging.add_flow(rows, hill, by_hill.data, np.ones(len(hill)), np.inf, kept, n_threads)
 
     def rows_between(
         self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float

@@ -15,13 +15,14 @@ from diffpeaks.neighbors import points as choices
 from diffpeaks.neighbors import searchable
 from diffpeaks.neighbors.cells.approximate import ApproximateCellSearch
 from diffpeaks.neighbors.contract import Measure
-from diffpeaks.neighbors.gpu import approximate
+from diffpeaks.neighbors.gpu import approximate, visits
 from diffpeaks.neighbors.gpu.approximate import ApproximateGpuSearch
 from diffpeaks.neighbors.gpu.cells import MOST_MEMBERS, Cells
 from diffpeaks.neighbors.gpu.ladder import DevicePoints
-from diffpeaks.neighbors.gpu.visits import CellVisits, VisitRule
+from diffpeaks.neighbors.gpu.visits import VisitRule
 
 K = 12
+EVERY_CELL = VisitRule(1e6, 0.0)
 SETS = {
     "faces": lambda: make_faces(4000, 80, random_state=0)[0].astype(np.float32),
     "ten features": lambda: np.random.default_rng(0).normal(size=(4000, 10)),
@@ -33,6 +34,8 @@ SETS = {
 def small_sets_are_worth_it(monkeypatch):
     monkeypatch.setattr(approximate, "_WORTH_CALIBRATING", 0.0)
     monkeypatch.setattr(approximate, "_SAMPLE", 200)
+    monkeypatch.setattr(visits, "_FEWEST_FIRST", 3)
+    monkeypatch.setattr(visits, "_TIMES_WANTED", 0)
     for cost in ("_RANKED", "_VISITED_PLAINLY"):
         monkeypatch.setattr(approximate, cost, 0.01)
 
@@ -139,24 +142,46 @@ def test_each_point_is_in_one_cell(n_points, n_features, n_places, seed):
         torch.testing.assert_close(mean, members.mean(dim=0), atol=1e-5, rtol=1e-5)
 
 
-def test_visits_to_all_cells_find_all_neighbors():
-    X = clumps(900, 16)
-    points = DevicePoints(torch.from_numpy(X), Measure(2.0), torch.device("cpu"))
-    visits = CellVisits(points)
-    rule = VisitRule(len(visits.cells.counts), 1.0)
+def cell_visits(n_first):
+    points = DevicePoints(torch.from_numpy(clumps(900, 16)), Measure(2.0), torch.device("cpu"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(visits, "_FEWEST_FIRST", n_first)
+        return points, visits.CellVisits(points, K)
+
+
+@pytest.mark.parametrize("n_first", [1, 4, 10_000])
+def test_visits_to_all_cells_find_all_neighbors(n_first):
+    points, there = cell_visits(n_first)
     n_done = []
-    found, exact = visits.all_found(K, rule, n_done.append), points.found(None, K)
-    assert sum(n_done) == len(X)
+    found, exact = there.all_found(EVERY_CELL, n_done.append), points.found(None, K)
+    assert sum(n_done) == 900
     assert (found.indices == exact.indices).all()
     assert (found.distances == exact.distances).all()
 
 
+def test_a_point_visits_cells_by_their_value():
+    points, there = cell_visits(3)
+    cells, which, rule = there.cells, torch.arange(0, 900, 7), VisitRule(1.5, 2.0)
+    rows, bias = (values[:900].double() for values in points.compared_columns())
+    values = rows[which] @ rows.T + bias
+    means = torch.stack([rows[cells.cell_of == cell].mean(dim=0) for cell in range(len(cells.counts))])
+    mean_bias = torch.stack([bias[cells.cell_of == cell].mean() for cell in range(len(means))])
+    ranked = rows[which] @ means.T + mean_bias + 2.0 * cells.deviations
+    is_first = ranked >= ranked.topk(3).values[:, -1:]
+    last = values.where(is_first[:, cells.cell_of], -torch.inf).topk(K).values[:, -1:]
+    is_visited = is_first | (ranked >= last - 1.5)
+    assert 0 < is_visited.sum() - is_first.sum() < is_visited.numel() / 2
+    nearest = values.where(is_visited[:, cells.cell_of], -torch.inf).topk(K).indices.sort(dim=1).values
+    is_same = (there.found(which, rule).indices.sort(dim=1).values == nearest).all(dim=1)
+    assert is_same[last[:, 0].isfinite()].double().mean() > 0.97  # sums are rounded
+    assert abs(there.n_visited(which, rule) - float(is_visited.sum(dim=1).double().mean())) < 0.1
+
+
 def test_rows_that_visits_leave_short_are_searched_exactly():
-    points = DevicePoints(torch.from_numpy(clumps(900, 16)), Measure(2.0), torch.device("cpu"))
-    visits = CellVisits(points)
-    found = visits.all_found(K, VisitRule(1, 0.0), lambda n: None)
+    points, there = cell_visits(1)
+    found = there.all_found(VisitRule(-1e6, 0.0), lambda n: None)
     is_exact = found.indices.eq(points.found(None, K).indices).all(dim=1)
-    is_short = visits.cells.counts[visits.cells.cell_of] < K
+    is_short = there.cells.counts[there.cells.cell_of] < K
     assert is_short.any()
     assert is_exact[is_short].all()
     assert not is_exact.all()

@@ -15,12 +15,12 @@ import torch
 
 torch.cuda.get_device_properties = lambda device: SimpleNamespace(multi_processor_count=3, major=8)
 from diffpeaks.neighbors.contract import Measure
-from diffpeaks.neighbors.gpu import ladder, marks, visits
+from diffpeaks.neighbors.gpu import best, ladder, marks, visits
 from diffpeaks.neighbors.gpu.devices import FEW_FEATURES
 from diffpeaks.neighbors.gpu.distances import measured, squared_distances
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
 from diffpeaks.neighbors.gpu.marks import sample_rank
-from diffpeaks.neighbors.gpu.table import Queries
+from diffpeaks.neighbors.gpu.table import Columns, Queries
 
 N_POINTS, N_NEAREST = 8200, 4
 
@@ -87,6 +87,23 @@ def check_ranks(n_values):  # values that are beaten in their pair are passed ov
     assert (found == expected).all() if n_values <= marks._MOST_RANKED else (found <= expected).all()
 
 
+def check_best_columns():  # of whole numbers, whose products are exact
+    random = np.random.default_rng(0)
+    rows, columns = (torch.from_numpy(random.integers(-9, 9, (n, 40))).half() for n in (12, 512))
+    bias = torch.from_numpy(random.integers(-99, 99, 512)).half()
+    bias[300:] = -torch.inf
+    values = rows.double() @ columns.double().T + bias.double()
+    largest = values.max(dim=1, keepdim=True).values
+    assert (values.gather(1, best.best_column(rows, Columns(columns, bias))[:, None]) == largest).all()
+    lists = best.best_marked(rows, Columns(columns, bias), 3, 300).long()
+    assert lists.shape == (12, 6)
+    for row, listed in zip(values, lists):
+        first = listed[listed < 300]
+        assert len(first) >= 3 and len(set(first.tolist())) == len(first)
+        others = np.setdiff1d(np.arange(300), first)
+        assert len(first) == 6 or row[first].min() > row[others].max()
+
+
 def check_first_of_lists(measure):  # ties by the number of the point, and no point comes last
     random = np.random.default_rng(0)
     lists = torch.from_numpy(np.stack([random.permutation(60) for _ in range(20)])).int()
@@ -101,14 +118,15 @@ def check_first_of_lists(measure):  # ties by the number of the point, and no po
 
 
 def check_visits(n_features, unit):  # members of cells, compared with those who visit
-    X = np.random.default_rng(0).normal(size=(700, n_features)).astype(np.float32)
+    X = np.random.default_rng(0).normal(size=(300, n_features)).astype(np.float32)
     if unit:
         X /= np.linalg.norm(X, axis=1, keepdims=True)
     points = DevicePoints(torch.from_numpy(X), Measure(2.0), torch.device("cpu"))
-    cell_visits = visits.CellVisits(points)
+    visits._FEWEST_FIRST, visits._TIMES_WANTED = 2, 0
+    cell_visits = visits.CellVisits(points, N_NEAREST)
     columns, cells = points.compared_columns(), cell_visits.cells
     assert columns.rows.dtype == torch.half
-    which = torch.arange(3, 700, 9)
+    which = torch.arange(3, 300, 4)
     visited = torch.stack([torch.randperm(len(cells.counts))[:3] for _ in which])
     visited[:70, 0] = 1  # more than a program takes at once
     found = cell_visits._joined(which, visited)
@@ -116,13 +134,34 @@ def check_visits(n_features, unit):  # members of cells, compared with those who
     expected = products.gather(1, cells.members[visited].view(len(which), -1)).view(found.shape)
     expected[~cells.is_member[visited]] = -torch.inf
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-5)
-    rule = visits.VisitRule(len(cells.counts), 1.0)
-    nearest, exact = cell_visits.all_found(N_NEAREST, rule, lambda n: None), points.found(None, N_NEAREST)
+    every, some = visits.VisitRule(1e6, 1.0), which[:24]
+    nearest, exact = cell_visits.found(some, every), points.found(points.points[some], N_NEAREST)
     assert (nearest.indices == exact.indices).all() and (nearest.distances == exact.distances).all()
+    check_lists(cell_visits, which)
+
+
+def check_lists(cell_visits, which):  # the kernels list what torch lists, in another order
+    rule = visits.VisitRule(20.0, 1.0)
+    known = cell_visits._known(which, rule.n_deviations)
+    n_cells = len(cell_visits.cells.counts)
+    assert ((known.cells < n_cells).sum(dim=1) >= 2).all()
+    ranked = cell_visits.cells.ranking(1.0).values(cell_visits._columns.rows[which])
+    assert (ranked.gather(1, known.cells[:, :2].clamp(max=n_cells)) >= ranked.topk(4).values[:, -1:]).all()
+    reached = (known.last - 1e-3).float()
+    lists, counts = cell_visits._listed_by_kernel(which, known, reached, rule)
+    expected, n_expected = cell_visits._listed_plainly(which, known, reached, rule)
+    assert (n_expected > known.points.shape[1]).any()
+    # values of cells are halves in torch: some are visited on one side alone
+    assert (counts == n_expected).double().mean() > 0.9
+    for n, row, others in zip(n_expected, lists, expected):
+        if n <= lists.shape[1] and counts[0] == n_expected[0]:
+            same = np.intersect1d(row, others)
+            assert len(same) >= 0.9 * len(np.unique(others))
 
 
 check_ranks(50)
 check_ranks(40_000)
+check_best_columns()
 check_first_of_lists(Measure(2.0))
 check_first_of_lists(Measure(2.0, squared=True, factor=0.5, zero=0.6))
 check_visits(20, False)

@@ -16,6 +16,7 @@ import pickle
 import numpy as np
 import torch
 from sklearn.datasets import load_digits, load_iris, make_moons
+from diffpeaks._native import n_parts_of
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.datasets import make_faces
 from diffpeaks.neighbors.gpu import space
@@ -29,6 +30,46 @@ np.seterr(all="ignore")  # of lanes whose values are not used
 def same(found, expected):
     np.testing.assert_array_equal(found, expected)
     assert np.asarray(found).dtype == np.asarray(expected).dtype
+
+
+class Sums:  # in the place of hills that join
+    def __init__(self, n_hills):
+        self.n_hills = n_hills
+
+    def add_sums(self, *given):
+        self.given = given
+
+
+def check_flow(graph, host, hill, weights, sent, max_link):
+    sums = Sums(int(hill.max()) + 2)  # one of which nothing is
+    graph.passes.add_flow(sums, hill, torch.from_numpy(weights), sent, max_link, None, 1)
+    *ends, flow, volume = sums.given
+    pairs, of_hills, n_parts = {}, np.zeros(sums.n_hills), n_parts_of(len(hill))
+    for part in range(n_parts):
+        of_part, in_part = {}, np.zeros(sums.n_hills)
+        for row in range(len(hill) * part // n_parts, len(hill) * (part + 1) // n_parts):
+            first, later = {}, []
+            for entry in range(host.indptr[row], host.indptr[row + 1]):
+                to, more = hill[host.indices[entry]], sent[row] * weights[entry]
+                if not host.distances[entry] < max_link:
+                    break
+                if to in first:
+                    first[to] += more
+                elif len(first) < 8:
+                    first[to] = more
+                else:
+                    later.append((to, more))
+            for to, more in later + list(first.items()):
+                in_part[hill[row]] += more
+                in_part[to] += more
+                if to != hill[row]:
+                    pair = min(to, hill[row]), max(to, hill[row])
+                    of_part[pair] = of_part.get(pair, 0.0) + more
+        of_hills += in_part
+        for pair, more in of_part.items():
+            pairs[pair] = pairs.get(pair, 0.0) + more
+    assert dict(zip(zip(*(end.tolist() for end in ends)), flow.tolist())) == pairs
+    same(volume, of_hills)
 """
 
 PASSES = """
@@ -57,6 +98,15 @@ def check_rows(graph, host):
     for found, known in zip(passes.first_denser(rank, 1), expected.first_denser(rank, 1)):
         same(found[expected.first_denser(rank, 1)[0]], known[expected.first_denser(rank, 1)[0]])
     one, each = np.ones(1), random.uniform(0.5, 2, n)
+    for n_hills, max_link in ((1, np.inf), (4, float(np.median(host.reach))), (60, np.inf)):
+        hill = random.integers(0, n_hills, n).astype(np.int32)
+        check_flow(graph, host, hill, random.uniform(size=len(host.indices)), each, max_link)
+    some = random.permutation(n).astype(np.int32)
+    ordered, expected_order = some.copy(), some.copy()
+    values = np.round(each, 1) - 1.0
+    passes.sort_descending(values, ordered)
+    expected.sort_descending(values, expected_order)
+    same(ordered, expected_order)
     ways = [(k, host.reach + 0.0, one, one) for k in range(4)] + [(0, one, each, each), (3, each, one, each)]
     for kernel, by_row, by_entry, masses in ways:
         for dtype in (np.float64, None):
@@ -93,6 +143,7 @@ weights = random.uniform(size=3 * n)
 sent = random.uniform(size=n)
 found = graph.passes.step(torch.from_numpy(weights), 1)(sent, (0.0, 1.0))
 same(found, host.passes.step(weights, 2)(sent, (0.0, 1.0)))
+check_flow(graph, host, random.integers(0, 300, n).astype(np.int32), weights, sent, 1.5)
 """
 
 FITS = """

@@ -21,15 +21,17 @@ from diffpeaks.progress import stage
 _SAMPLE = 2048  # queries: a rule is fitted to one half of them and measured on the other
 # multiplications of all pairs: below, comparing them takes no longer than cells and calibration
 _WORTH_CALIBRATING = 2.0**48
-_DEVIATIONS = (0.0, 1.0, 2.0, 3.0)  # that are tried: the more dimensions neighbours fill, the more are best
+# Tried: the more dimensions neighbours fill, the more are best.
+_DEVIATIONS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 # In comparisons of a point with all others: with a cell, with a member of a cell that is visited, and that
 # without kernels of our own.
-_RANKED, _VISITED, _VISITED_PLAINLY = 4, 12, 400
+_RANKED, _VISITED, _VISITED_PLAINLY = 8, 8, 400
 
 
 class _Calibrated(NamedTuple):
     visits: CellVisits
     rule: VisitRule
+    n_visited: float  # cells, by a point, on average
     recall: float
     recall_error: float
 
@@ -53,14 +55,14 @@ class ApproximateGpuSearch(GpuSearch):
         if calibrated is None:
             return super()._all_nearest(n_nearest)
         with stage("neighbours", self._duplicates.n_distinct) as done:
-            return calibrated.visits.all_found(n_nearest, calibrated.rule, done)
+            return calibrated.visits.all_found(calibrated.rule, done)
 
     def told(self, n_neighbors: int) -> Told:
         calibrated = self._calibration(min(n_neighbors, self._duplicates.n_distinct))
         if calibrated is None:
             return self.name, 1.0, 0.0
         n_cells = len(calibrated.visits.cells.counts)
-        name = f"approximate: {calibrated.rule.n_cells} of {n_cells} cells, {self.name}"
+        name = f"approximate: {round(calibrated.n_visited)} of {n_cells} cells, {self.name}"
         return name, calibrated.recall, calibrated.recall_error
 
     def _calibration(self, n_nearest: int) -> _Calibrated | None:
@@ -77,19 +79,18 @@ class ApproximateGpuSearch(GpuSearch):
     def _calibrate(self, n_nearest: int) -> _Calibrated | None:
         """The fewest visits that reach the recall for half of a sample, and for the other half as well."""
         with stage("cells"):
-            visits = CellVisits(self._points)
+            visits = CellVisits(self._points, n_nearest)
         with stage("calibration"):
             fitted, unseen = self._truth(n_nearest).halves()
             which = on_device(unseen.which, self.device)
-            fewest = self._cheapest_rule(visits, fitted)
             for share in RELAXED:
-                rule = fewest._replace(n_cells=round(fewest.n_cells * (1 + share)))
-                if not self._saves(rule.n_cells, len(visits.cells.counts)):
+                missed = (1 - self.target) * (1 - MARGIN) / (1 + share)
+                n_visited, rule = self._cheapest_rule(visits, fitted, 1 - missed)
+                if not self._saves(n_visited, len(visits.cells.counts)):
                     return None
-                found = visits.found(which, n_nearest, rule).indices.cpu().numpy()
-                recall, error = unseen.estimate(found)
+                recall, error = unseen.estimate(visits.found(which, rule).indices.cpu().numpy())
                 if recall - error >= self.target:
-                    return _Calibrated(visits, rule, recall, error)
+                    return _Calibrated(visits, rule, n_visited, recall, error)
         return None
 
     def _truth(self, n_nearest: int) -> Truth:
@@ -99,29 +100,28 @@ class ApproximateGpuSearch(GpuSearch):
         queries = self._points.points[on_device(which, self.device)]
         return Truth.of(which, self._points.found(queries, n_nearest).indices.cpu().numpy(), counts)
 
-    def _cheapest_rule(self, visits: CellVisits, truth: Truth) -> VisitRule:
+    def _cheapest_rule(self, visits: CellVisits, truth: Truth, recall: float) -> tuple[float, VisitRule]:
+        """The rule of the fewest visits that reaches a recall, and how many cells a point visits then."""
         which, neighbors = on_device(truth.which, self.device), on_device(truth.neighbors, self.device)
-        recall = self.target + MARGIN * (1 - self.target)
         rules = []
         for n_deviations in _DEVIATIONS:
-            ranks = visits.ranks(which, neighbors, n_deviations).cpu().numpy()
-            # which must be enough for a whole row
-            n_cells = max(_n_needed(ranks, truth, recall), -(-truth.neighbors.shape[1] // MOST_MEMBERS) + 1)
-            rules.append(VisitRule(n_cells, n_deviations))
+            gaps = visits.gaps(which, neighbors, n_deviations).cpu().numpy()
+            rule = VisitRule(-_least_gap(gaps, truth, recall), n_deviations)
+            rules.append((visits.n_visited(which, rule), rule))
         return min(rules)
 
-    def _saves(self, n_visited: int, n_cells: int) -> bool:
+    def _saves(self, n_visited: float, n_cells: int) -> bool:
         """Whether so many visits take at most half of what comparing all points takes."""
         visited = _VISITED if runs_kernels(self.device) else _VISITED_PLAINLY
         compared = _RANKED * n_cells + visited * n_visited * MOST_MEMBERS
         return n_visited <= n_cells and compared <= self._duplicates.n_distinct / 2
 
 
-def _n_needed(ranks: NDArray[np.int64], truth: Truth, recall: float) -> int:
-    """How many cells hold that share of the true neighbours, each of which is in a cell of some rank."""
+def _least_gap(gaps: NDArray[Any], truth: Truth, recall: float) -> float:
+    """The largest gap such that cells of this one or larger ones hold a share of the true neighbours."""
     n_points = truth.n_points.sum(axis=1) + truth.n_beside
     shares = (truth.n_points / n_points[:, None]).ravel()
-    order = np.argsort(ranks, axis=None, kind="stable")
+    order = np.argsort(-gaps, axis=None, kind="stable")
     held = np.mean(truth.n_beside / n_points) + np.cumsum(shares[order]) / len(n_points)
     last = min(int(np.searchsorted(held, recall)), len(order) - 1)
-    return int(ranks.ravel()[order[last]]) + 1
+    return float(gaps.ravel()[order[last]])

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import torch
 
+from diffpeaks.neighbors.gpu.devices import runs_kernels
 from diffpeaks.neighbors.gpu.table import Columns
 
 MOST_MEMBERS = 64  # of a cell: as many are compared at once
 _MEMBERS = 48  # for each centre: few, so that a query is compared with few points beside its neighbours
 _SAMPLED = 16  # points for each centre
-_ROUNDS = 2  # more find hardly better cells
+_ROUNDS = 3  # with two, points visit more cells
 _ALIGNED = 512  # columns: products are slow otherwise
 _FIXED = 2.0**20  # steps of a coordinate: sums of whole numbers are the same in any order
 _BLOCK_ROWS, _BLOCK_BYTES = 1 << 17, 1 << 30
@@ -68,6 +69,10 @@ def _centers(rows: torch.Tensor, n_centers: int) -> torch.Tensor:
 def _nearest(rows: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
     """The centre that is nearest to each row."""
     columns = _padded(centers, -centers.double().square().sum(dim=1) / 2)
+    if runs_kernels(rows.device):
+        from diffpeaks.neighbors.gpu.best import best_column  # which needs Triton
+
+        return best_column(rows, columns)
     blocks = rows.split(max(1, _BLOCK_BYTES // (rows.itemsize * len(columns.bias))))
     return torch.cat([columns.values(block).argmax(dim=1) for block in blocks])
 

@@ -21,6 +21,8 @@ from diffpeaks.neighbors.gpu.devices import (
 )
 from diffpeaks.neighbors.gpu.distances import measured, squared_distances
 from diffpeaks.neighbors.gpu.table import (
+    GROUP,
+    ROUNDING,
     Columns,
     Compared,
     DifferenceTable,
@@ -28,16 +30,17 @@ from diffpeaks.neighbors.gpu.table import (
     ProductTable,
     Proposed,
     Queries,
+    best_columns,
 )
 from diffpeaks.progress import stage
 
 if TYPE_CHECKING:
     from diffpeaks.neighbors.gpu.marks import Marks
 
-_GROUP = 64  # columns of which the best is looked at first
-_COLUMNS = 8 * _GROUP  # tables are as wide as a multiple of that: products are slow otherwise
+_COLUMNS = 8 * GROUP  # tables are as wide as a multiple of that: products are slow otherwise
 SPARE = 32  # points that are proposed beyond those that are asked for
 _MOST_SORTED = 4096  # points of a list, in a kernel of our own
+_MANY_ROWS = 1 << 13  # that are sorted there
 _SAMPLE = 256  # queries that tell with which rung to begin
 _MOST_UNCERTAIN = 0.1  # of them: beyond, the next rung is the better beginning
 
@@ -173,8 +176,9 @@ class DevicePoints:
         """The first of what is proposed, by (distance, index)."""
         points, squares, beyond, in_order = proposed
         dtype = self.points.dtype
+        # a kernel takes longer to compile than torch takes for some rows
         by_kernel = runs_kernels(self._device) and points.dtype == torch.int32 and dtype == torch.float32
-        if by_kernel and points.shape[1] <= _MOST_SORTED:
+        if by_kernel and len(points) >= _MANY_ROWS and points.shape[1] <= _MOST_SORTED:
             from diffpeaks.neighbors.gpu.marks import nearest_listed  # which needs Triton
 
             nearest, distances, last = nearest_listed(points, squares, self._measure, n_nearest)
@@ -203,20 +207,28 @@ class DevicePoints:
             points, beyond = _best_columns(self._table(rung.table).compared(asked), n_proposed)
         return Proposed(points, squared_distances(asked, self.points, points), beyond)
 
-    def squares(self, queries: torch.Tensor, lists: torch.Tensor) -> torch.Tensor:
-        """Squared distances to listed points; infinite where the number is that of no point."""
-        is_point = lists < len(self.points)
+    def squares(self, queries: torch.Tensor, lists: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+        """Squared distances to so many listed points; infinite where the number is that of no point."""
         if runs_kernels(self._device):
             from diffpeaks.neighbors.gpu.marks import squares_of_lists  # which needs Triton
 
-            return squares_of_lists(queries, self.points, lists, is_point.sum(dim=1, dtype=torch.int32))
+            return squares_of_lists(queries, self.points, lists, counts)
         sums = squared_distances(queries, self.points, lists.clamp(max=len(self.points) - 1))
-        return torch.where(is_point, sums, torch.inf)
+        return torch.where(lists < len(self.points), sums, torch.inf)
 
     def compared_columns(self) -> Columns:
         """Points as products compare them, in half floats where products of these are fast."""
+        return Columns(*(values[: len(self.points)] for values in self._products.columns))
+
+    def value_errors(self) -> torch.Tensor:
+        """By how much the values of each point with such columns may be off."""
+        asked = self._products.coordinates_of(Queries(self.points, slice(None)))
+        return self._products.error(asked, ROUNDING)
+
+    @property
+    def _products(self) -> ProductTable:
         table: Any = self._table("halves" if runs_kernels(self._device) else "floats")
-        return Columns(*(values[: len(self.points)] for values in table.columns))
+        return table
 
     def _marking(self) -> Marks:
         if self._marks is None:
@@ -259,7 +271,7 @@ class DevicePoints:
             return self._marking().bytes_per_query(rung.times * n_nearest)
         n_proposed = min(len(self.points), rung.times * (n_nearest + SPARE))
         compared = 2 * self._n_columns * self._table(rung.table).bytes_per_column
-        return compared + n_proposed * (_GROUP * 10 + PAIR_BYTES)
+        return compared + n_proposed * (GROUP * 10 + PAIR_BYTES)
 
 
 def _nobody(n_done: int) -> None:
@@ -274,21 +286,3 @@ def _best_columns(compared: Compared, n_proposed: int) -> tuple[torch.Tensor, to
     """The columns of the largest values, in order, and a squared distance than which no other is nearer."""
     values, columns = best_columns(compared.values, n_proposed)
     return columns.sort(dim=1).values, compared.squares_beyond(values.amin(dim=1))
-
-
-def best_columns(values: torch.Tensor, n_best: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest values of each row, and their columns.
-
-    The best of each group of columns come first: as many groups hold all that are wanted.
-    """
-    n_rows, n_columns = values.shape
-    if n_columns < 4 * n_best * _GROUP:
-        best, columns = values.topk(n_best, dim=1, sorted=False)
-        return best, columns
-    # a group is spread over all columns: neighbours may stand together
-    groups = values.view(n_rows, _GROUP, n_columns // _GROUP)
-    which = groups.amax(dim=1).topk(n_best, dim=1, sorted=False).indices
-    members = groups.gather(2, which[:, None, :].expand(-1, _GROUP, -1)).reshape(n_rows, -1)
-    best, places = members.topk(n_best, dim=1, sorted=False)
-    row = torch.div(places, n_best, rounding_mode="floor")
-    return best, row * groups.shape[2] + which.gather(1, places % n_best)

@@ -16,6 +16,7 @@ from diffpeaks.neighbors.gpu.kernels import candidates, differences
 from diffpeaks.neighbors.gpu.kernels import nearest as kernels_of_rows
 from diffpeaks.neighbors.gpu.kernels.compare import COLUMNS
 from diffpeaks.neighbors.gpu.table import (
+    ROUNDING,
     Columns,
     Coordinates,
     DifferenceTable,
@@ -32,7 +33,6 @@ _FEW_ROWS, _GROUP_ROWS = 32, 16  # of few features
 _TILES_COLLECTED, _PAIRS = 64, 32
 _PAIR_BYTES = 1 << 30  # of marks of pairs, at once
 _SAMPLE_BYTES = 1 << 28  # of the best of the sample, at once
-_SUM_ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
 _MOST_RANKED = 1 << 14  # values of a row, in a kernel
 _FARTHER = 1 + 1e-6  # times a squared distance, than which another may be rounded to the same
 
@@ -70,7 +70,7 @@ class Marks:
         if listed is None:
             marks, beyond = self._marked(queries, n_wanted, farthest)
             listed = self._nothing_listed(beyond, n_wanted)
-            self._collect(marks, listed, 0, 0)
+            collect(marks, listed.lists, listed.counts, len(self._points))
         lists, counts, beyond = listed
         beyond = torch.where(counts > lists.shape[1], 0.0, beyond)  # some were left out
         squares = squares_of_lists(queries.rows, self._points, lists, counts)
@@ -85,20 +85,29 @@ class Marks:
         lists = torch.full(shape, len(self._points), dtype=torch.int32, device=device)
         return Listed(lists, torch.zeros(len(beyond), dtype=torch.int32, device=device), beyond)
 
-    def _collect(
-        self, marks: torch.Tensor, listed: Listed, first_row: int, first_point: int, turned: bool = False
-    ) -> None:
-        """Add what is marked to the lists of rows; turned, to those of points that are no rows."""
-        first_tile = triton.cdiv(len(marks), COLUMNS) if turned else 0
-        given = listed.lists, listed.counts, len(self._points), marks.shape[1] // 4, first_tile
-        how = {"ROOM": listed.lists.shape[1], "TILES": _TILES_COLLECTED, "TURNED": turned, "num_warps": 1}
-        candidates.collect[(len(marks),)](marks, *given, first_row, first_point, **how)
-
     def _marked(
         self, queries: Queries, n_wanted: int, farthest: torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Marks, and for each query a squared distance than which no point without one is nearer."""
         raise NotImplementedError
+
+
+def collect(
+    marks: torch.Tensor,
+    lists: torch.Tensor,
+    counts: torch.Tensor,
+    n_points: int,
+    first: int = 0,
+    turned: bool = False,
+) -> None:
+    """Add what is marked to the lists of rows; turned, to those of points that are no rows.
+
+    Rows and points begin with the number `first`.
+    """
+    first_tile = triton.cdiv(len(marks), COLUMNS) if turned else 0
+    given = lists, counts, n_points, marks.shape[1] // 4, first_tile, first, first
+    how = {"ROOM": lists.shape[1], "TILES": _TILES_COLLECTED, "TURNED": turned, "num_warps": 1}
+    candidates.collect[(len(marks),)](marks, *given, **how)
 
 
 def squares_of_lists(
@@ -125,7 +134,8 @@ def nearest_listed(
     nearest = torch.empty((n_rows, n_nearest), dtype=torch.int32, device=lists.device)
     distances = torch.empty_like(nearest, dtype=torch.float32)
     last = torch.empty(n_rows, dtype=torch.float64, device=lists.device)
-    constants = torch.tensor([measure.factor, measure.zero], dtype=torch.float64, device=lists.device)
+    constants = torch.full((2,), measure.zero, dtype=torch.float64, device=lists.device)
+    constants[:1].fill_(measure.factor)  # in two steps, neither of which waits for the device
     given = squares, lists, constants, nearest, distances, last, n_nearest
     size = max(triton.next_power_of_2(room), triton.next_power_of_2(n_nearest))
     how = {"ROOM": room, "SIZE": size, "SQUARED": measure.squared, "num_warps": _n_warps(size, 512)}
@@ -165,7 +175,7 @@ class ProductMarks(Marks):
         asked = self._table.coordinates_of(queries)
         least = self._least(asked, n_wanted, farthest)
         marks = self._comparing.marked(asked.rows, self._table.columns, self._without_bias(least))
-        return marks, self._table.squares_beyond(asked, least, rounding=_SUM_ROUNDING)
+        return marks, self._table.squares_beyond(asked, least, rounding=ROUNDING)
 
     def listed(self, n_wanted: int, most_bytes: int, done: Callable[[int], Any]) -> Listed | None:
         """Each pair is compared once, which marks either of them for the other."""
@@ -175,7 +185,7 @@ class ProductMarks(Marks):
             return None
         asked = self._table.coordinates_of(Queries(self._points, slice(None)))
         reached = self._reached_by(asked, n_wanted)
-        beyond = self._table.squares_beyond(asked, reached, rounding=_SUM_ROUNDING)
+        beyond = self._table.squares_beyond(asked, reached, rounding=ROUNDING)
         least = torch.full((n_columns,), torch.inf, device=reached.device)
         least[:n_points] = self._without_bias(reached)
         listed = self._nothing_listed(beyond, n_wanted)
@@ -189,14 +199,15 @@ class ProductMarks(Marks):
         """Of so many points with these and with all that follow."""
         columns = self._table.columns.beginning(first)
         marks, turned = self._comparing.marked_pairs(columns.rows[:n_rows], columns, least[first:])
-        self._collect(marks, listed, first, first)
-        self._collect(turned, listed, first, first, turned=True)
+        where = listed.lists, listed.counts, len(self._points), first
+        collect(marks, *where)
+        collect(turned, *where, turned=True)
 
     def _least(self, asked: Coordinates, n_wanted: int, farthest: torch.Tensor | None) -> torch.Tensor:
         """A value that enough points reach."""
         if farthest is None:
             return self._reached_by(asked, n_wanted)
-        within = self._table.least_value(asked, farthest * _FARTHER, _SUM_ROUNDING).float()
+        within = self._table.least_value(asked, farthest * _FARTHER, ROUNDING).float()
         least = within.nextafter(torch.full_like(within, -torch.inf))  # what is not marked must be beyond
         unknown = farthest == torch.inf
         return torch.where(unknown, self._reached_by(asked, n_wanted), least) if unknown.any() else least
@@ -212,7 +223,7 @@ class ProductMarks(Marks):
         best = (self._comparing.best(rows, self._sample) for rows in blocks)
         ranked = torch.cat([values_of_ranks(some, first, rank - 1) for some in best]).double()
         ranked += self._table.common_bias or 0.0
-        clear = ranked[:, 0] - 2 * self._table.error(asked, _SUM_ROUNDING)
+        clear = ranked[:, 0] - 2 * self._table.error(asked, ROUNDING)
         return torch.minimum(ranked[:, 1], clear).float()
 
     def _without_bias(self, values: torch.Tensor) -> torch.Tensor:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from diffpeaks._native import RATIOS_IN_PRODUCT, n_parts_of, spreads_by_products
-from diffpeaks.graph.passes import HostPasses, RowsOfHills, Step, Weighing
+from diffpeaks._native import RATIOS_IN_PRODUCT, JoiningHills, KeptFlow, n_parts_of, spreads_by_products
+from diffpeaks.graph.passes import HostPasses, Step, Weighing
 from diffpeaks.graph.rows import RaggedRows
 from diffpeaks.neighbors.gpu.devices import launching_on, on_device
 from diffpeaks.neighbors.gpu.kernels import listed_rows, rows
@@ -86,12 +86,17 @@ class DevicePasses(HostPasses):
         def arriving(sent_by_weight: NDArray[np.float64], part: tuple[float, float]) -> NDArray[np.float64]:
             found = self._empty(n_samples, torch.float64)
             sent = self._on_device(sent_by_weight)
-            given = indptr, senders, received, sent, found, n_samples, n_parts_of(n_samples)
-            self._launch(rows.receive, *given, **UNFUSED)
+            given = indptr, senders, received, sent, found, n_samples, n_samples, n_parts_of(n_samples)
+            self._launch(rows.receive, *given, ONE_SENT=False, **UNFUSED)
             arrived: NDArray[np.float64] = found.cpu().numpy()
             return arrived
 
         return arriving
+
+    def sort_descending(self, values: NDArray[np.float64], order: NDArray[np.int32]) -> None:
+        given = self._on_device(order)
+        by_value = self._on_device(values)[given] + 0.0  # both zeros are one value
+        order[:] = given[by_value.sort(descending=True, stable=True).indices].cpu().numpy()
 
     def short_links(
         self, nearest: NDArray[np.int64], within: NDArray[np.int64], n_threads: int
@@ -114,16 +119,45 @@ class DevicePasses(HostPasses):
         linked, first, distance = (values.cpu().numpy() for values in found)
         return linked, first, distance
 
-    def flow_rows(
-        self, hill: NDArray[np.int32], weights: Any, sent_by_weight: NDArray[np.float64], max_link: float
-    ) -> RowsOfHills:
-        """Each row with an entry for each hill: the host adds them up in its order."""
-        sent, longest = self._on_device(sent_by_weight), self._on_device([max_link])
-        asked = *self.rows, self._on_device(hill), weights, sent, longest
-        found = self._listed(listed_rows.flows, asked, (torch.int32, torch.float64))
-        indptr, indices, sums = (values.cpu().numpy() for values in found)
-        by_hill = RaggedRows(indptr, indices, np.zeros(len(indices), np.float32))
-        return RowsOfHills(by_hill, sums, np.ones(self._n_rows), np.inf)
+    def add_flow(
+        self,
+        merging: JoiningHills,
+        hill: NDArray[np.int32],
+        weights: Any,
+        sent_by_weight: NDArray[np.float64],
+        max_link: float,
+        kept: KeptFlow | None,
+        n_threads: int,
+    ) -> None:
+        """Sums of pairs of hills and of hills, whose parts are added up in the order of the core."""
+        hills, sent, longest = (self._on_device(v) for v in (hill, sent_by_weight, [max_link]))
+        asked = *self.rows, hills, weights, sent, longest
+        starts, ends, flow = self._listed(listed_rows.flows, asked, (torch.int32, torch.float64))
+        sender = torch.arange(self._n_rows, dtype=torch.int32, device=ends.device)
+        sender = sender.repeat_interleave(starts.diff())
+        both = torch.stack([hills[sender], ends], dim=1)
+        twice = sender.repeat_interleave(2), flow.repeat_interleave(2)
+        n_hills = merging.n_hills
+        volume = self._summed(_columns(both.flatten(), n_hills), *twice)
+        between = (both[:, 0] != both[:, 1]).nonzero()[:, 0]
+        lower, upper = both[between].long().aminmax(dim=1)
+        pairs, number = (lower * n_hills + upper).unique(return_inverse=True)
+        flows = self._summed(_columns(number, len(pairs)), sender[between], flow[between])
+        a, b = ((values.int()).cpu().numpy() for values in (pairs // n_hills, pairs % n_hills))
+        merging.add_sums(a, b, flows.cpu().numpy(), volume.cpu().numpy())
+
+    def _summed(
+        self, columns: tuple[torch.Tensor, torch.Tensor], senders: torch.Tensor, values: torch.Tensor
+    ) -> torch.Tensor:
+        """Sums over entries, of which each column has some, by the rows that send them."""
+        starts, order = columns
+        found, one = self._empty(len(starts) - 1, torch.float64), self._on_device([1.0])
+        given = starts, senders[order], values[order], one, found, len(found), self._n_rows
+        with launching_on(found.device):
+            rows.receive[(max(1, -(-len(found) // rows.ROWS)),)](
+                *given, n_parts_of(self._n_rows), ONE_SENT=True, **UNFUSED
+            )
+        return found
 
     def rows_between(
         self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from diffpeaks._base.validation import check_list_length
 from diffpeaks.graph import NeighborGraph
 from diffpeaks.neighbors.euclidean import EuclideanSpace
 from diffpeaks.neighbors.gpu.approximate import ApproximateGpuSearch
-from diffpeaks.neighbors.gpu.devices import bytes_of_tables, opened, runs_kernels
+from diffpeaks.neighbors.gpu.devices import bytes_of_tables, on_device, opened, runs_kernels
 from diffpeaks.neighbors.gpu.search import GpuSearch
 from diffpeaks.neighbors.gpu.space import DeviceSpace
 from diffpeaks.neighbors.gpu.streamed import StreamedSearch
@@ -30,6 +31,16 @@ class DevicePointSet(PointSet):
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in a file is on the host: the device may not be there."""
         return PointSet, (self.space, self.search, replace(self._choice, device=None))
+
+    def _median_between(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        if not isinstance(self.space, DeviceSpace):
+            return super()._median_between(first, second)
+        distances = self.space.distances_between(first, second)
+        one, other = (on_device(which, distances.device) for which in (first, second))
+        in_order = distances[one[:, None] != other].sort().values
+        n_pairs = len(in_order)
+        middle = in_order[(n_pairs - 1) // 2 : n_pairs // 2 + 1].cpu().numpy()
+        return float(np.median(middle))
 
     def graph(self, n_neighbors: int | None = None, radius: float | None = None) -> NeighborGraph:
         stays = isinstance(self.space, DeviceSpace) and runs_kernels(self.search.device)

@@ -99,14 +99,17 @@ class DeviceSpace(EuclideanSpace):
         return type(self)(self.points[rows], self.metric, True)
 
     def between(self, first: NDArray[Any], second: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        return on_host(self.distances_between(first, second))
+
+    def distances_between(self, first: NDArray[Any], second: NDArray[Any]) -> torch.Tensor:
+        """From each of the first points to each of the second ones, on the device."""
         other = on_device(second, self.points.device).long()
         step = max(1, _PAIRS // max(1, len(second)))
-        found = [np.empty((0, len(second)), self.dtype)]
-        for rows in np.split(first, range(step, len(first), step)):
-            queries = self.points[on_device(rows, self.points.device).long()]
-            sums = squared_distances(queries, self.points, other.expand(len(rows), -1))
-            found.append(on_host(measured(sums, self.measure, self.points.dtype)))
-        return np.concatenate(found)
+        found = [torch.empty((0, len(second)), dtype=self.points.dtype, device=other.device)]
+        for rows in on_device(first, other.device).long().split(step):
+            sums = squared_distances(self.points[rows], self.points, other.expand(len(rows), -1))
+            found.append(measured(sums, self.measure, self.points.dtype))
+        return torch.cat(found)
 
     def shifted(
         self, queries: Any, rows: Any, own_first: bool, masses: Any, reach: Any, pull: Pull, n_threads: int

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import torch
 
+GROUP = 64  # columns of which the best is looked at first
+ROUNDING = 2.0**-22  # of a value in float, and of what it is compared with
 _LENGTH = 8.0  # of the longest row: half floats hold it, its square and small parts of it
 _ONE_LENGTH = 1e-5  # by which share lengths of rows may differ that count as one
 _ROUNDING = 2.0**-23  # of each sum of a product of floats
@@ -206,6 +208,24 @@ class DifferenceTable:
             values.addcmul_(difference, difference, value=-1)
         offset = torch.zeros(len(queries), dtype=torch.float64, device=queries.device)
         return Compared(values, offset, self.slope)
+
+
+def best_columns(values: torch.Tensor, n_best: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest values of each row, and their columns.
+
+    The best of each group of columns come first: as many groups hold all that are wanted.
+    """
+    n_rows, n_columns = values.shape
+    if n_columns < 4 * n_best * GROUP:
+        best, columns = values.topk(n_best, dim=1, sorted=False)
+        return best, columns
+    # a group is spread over all columns: neighbours may stand together
+    groups = values.view(n_rows, GROUP, n_columns // GROUP)
+    which = groups.amax(dim=1).topk(n_best, dim=1, sorted=False).indices
+    members = groups.gather(2, which[:, None, :].expand(-1, GROUP, -1)).reshape(n_rows, -1)
+    best, places = members.topk(n_best, dim=1, sorted=False)
+    row = torch.div(places, n_best, rounding_mode="floor")
+    return best, row * groups.shape[2] + which.gather(1, places % n_best)
 
 
 def _mean(points: torch.Tensor) -> torch.Tensor:

@@ -40,18 +40,14 @@ def collect(
             word_0, word_2 = tl.split(even)
             word_1, word_3 = tl.split(odd)
             if not TURNED:
-                n_bits = _n_bits(word_0) + _n_bits(word_1) + _n_bits(word_2) + _n_bits(word_3)
-                place = n_found + tl.cumsum(n_bits, axis=0) - n_bits
-                n_found += tl.sum(n_bits, axis=0)
-            left = word_0 | word_1 | word_2 | word_3
-            while tl.max((left != 0).to(tl.int32), axis=0) > 0:
-                # the lowest bit of the first word that has one
-                which = tl.where(word_0 != 0, 0, tl.where(word_1 != 0, 1, tl.where(word_2 != 0, 2, 3)))
-                word = tl.where(which == 0, word_0, tl.where(which == 1, word_1, word_2))
-                word = tl.where(which == 3, word_3, word)
-                bit = _lowest_bit(word)
-                point = first_point + _COLUMNS * tile + 8 * (bit // 2) + 2 * which + bit % 2
-                listed = (left != 0) & (point < n_points)
+                n_marked = n_bits(word_0) + n_bits(word_1) + n_bits(word_2) + n_bits(word_3)
+                place = n_found + tl.cumsum(n_marked, axis=0) - n_marked
+                n_found += tl.sum(n_marked, axis=0)
+            while n_left(word_0, word_1, word_2, word_3) > 0:
+                is_marked = (word_0 | word_1 | word_2 | word_3) != 0
+                column, word_0, word_1, word_2, word_3 = lowest_mark(tile, word_0, word_1, word_2, word_3)
+                point = first_point + column
+                listed = is_marked & (point < n_points)
                 if TURNED:
                     place = tl.atomic_add(counts + point, 1, mask=listed)
                     to = point.to(tl.int64) * ROOM + place
@@ -59,25 +55,41 @@ def collect(
                 else:
                     tl.store(lists + (first_row + row) * ROOM + place, point, mask=listed & (place < ROOM))
                     place += 1
-                rest = word & (word - 1)
-                word_0 = tl.where(which == 0, rest, word_0)
-                word_1 = tl.where(which == 1, rest, word_1)
-                word_2 = tl.where(which == 2, rest, word_2)
-                word_3 = tl.where(which == 3, rest, word_3)
-                left = word_0 | word_1 | word_2 | word_3
     if not TURNED:
         tl.store(counts + first_row + row, n_found)
 
 
 @triton.jit
-def _lowest_bit(word):
+def n_left(word_0, word_1, word_2, word_3):
+    """In how many tiles points are marked."""
+    return tl.sum(((word_0 | word_1 | word_2 | word_3) != 0).to(tl.int32), axis=0)
+
+
+@triton.jit
+def lowest_mark(tile, word_0, word_1, word_2, word_3):
+    """The column of a mark of each tile, and the words without it: the lowest bit of the first with any."""
+    which = tl.where(word_0 != 0, 0, tl.where(word_1 != 0, 1, tl.where(word_2 != 0, 2, 3)))
+    word = tl.where(which == 0, word_0, tl.where(which == 1, word_1, word_2))
+    word = tl.where(which == 3, word_3, word)
+    bit = lowest_bit(word)
+    column = _COLUMNS * tile + 8 * (bit // 2) + 2 * which + bit % 2
+    rest = word & (word - 1)
+    word_0 = tl.where(which == 0, rest, word_0)
+    word_1 = tl.where(which == 1, rest, word_1)
+    word_2 = tl.where(which == 2, rest, word_2)
+    word_3 = tl.where(which == 3, rest, word_3)
+    return column, word_0, word_1, word_2, word_3
+
+
+@triton.jit
+def lowest_bit(word):
     """Which is the first that is set: the exponent of what it stands for."""
     lowest = (word & -word).to(tl.uint32, bitcast=True).to(tl.float32)
     return (lowest.to(tl.int32, bitcast=True) >> 23) - 127
 
 
 @triton.jit
-def _n_bits(word):
+def n_bits(word):
     """How many bits of each are set."""
     word = word - ((word >> 1) & 0x55555555)
     word = (word & 0x33333333) + ((word >> 2) & 0x33333333)

@@ -30,7 +30,7 @@ from diffpeaks.neighbors.gpu.kernels.hopper_tiles import (
 )
 
 
-@gluon.jit
+@gluon.jit(do_not_specialize=["n_tiles"])  # one kernel for all numbers of tiles
 def compare_narrow(
     query_tiles,
     point_tiles,

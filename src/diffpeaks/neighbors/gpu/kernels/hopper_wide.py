@@ -33,7 +33,7 @@ _PART = gl.constexpr(64)  # features at a time
 _WIDE_TILES = gl.constexpr(2)  # at once
 
 
-@gluon.jit
+@gluon.jit(do_not_specialize=["n_tiles", "n_parts"])  # one kernel for all of these numbers
 def compare_wide(
     query_tiles,
     point_tiles,

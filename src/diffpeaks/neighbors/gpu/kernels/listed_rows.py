@@ -87,19 +87,17 @@ def flows(
 ):
     """What each row carries to hills along entries below some length: a sum for each of the first few.
 
-    A hill is named by the first point of it in the row. What goes to hills beyond the first few follows entry
-    by entry.
+    What goes to hills beyond the first few comes before, entry by entry, as the core adds it up.
     """
     row, inside, begin, end = own_rows(indptr, n_rows)
     sent = tl.load(sent_by_weight + row, mask=inside, other=0.0)
     longest = tl.load(max_link)
     slot = tl.arange(0, _FEW_HILLS)[None, :]
     known = tl.full([_ROWS, _FEW_HILLS], -1, tl.int32)
-    named = tl.full([_ROWS, _FEW_HILLS], -1, tl.int32)
     flow = tl.zeros([_ROWS, _FEW_HILLS], tl.float64)
     n_known = tl.zeros([_ROWS], tl.int32)
     first = tl.load(starts + row, mask=inside, other=0)
-    beyond = first + _FEW_HILLS
+    beyond = first
     for i in range(0, tl.max(end - begin, axis=0)):
         at = begin + i
         on = (at < end) & (tl.load(distances + at, mask=at < end, other=0.0).to(tl.float64) < longest)
@@ -111,18 +109,16 @@ def flows(
         taken = new & (n_known < _FEW_HILLS)
         put = taken[:, None] & (slot == n_known[:, None])
         known = tl.where(put, to[:, None], known)
-        named = tl.where(put, point[:, None], named)
         n_known += taken.to(tl.int32)
         flow = tl.where((is_known | put) & on[:, None], flow + more[:, None], flow)
         over = new & ~taken
         if FILL:
-            tl.store(ends + beyond, point, mask=over)
+            tl.store(ends + beyond, to, mask=over)
             tl.store(sums + beyond, more, mask=over)
         beyond += over.to(tl.int64)
-    n_listed = n_known + (beyond - first - _FEW_HILLS)
     if FILL:
-        where = first[:, None] + slot
-        tl.store(ends + where, named, mask=slot < n_known[:, None])
+        where = beyond[:, None] + slot
+        tl.store(ends + where, known, mask=slot < n_known[:, None])
         tl.store(sums + where, flow, mask=slot < n_known[:, None])
     else:
-        tl.store(counts + row, n_listed, mask=inside)
+        tl.store(counts + row, beyond - first + n_known, mask=inside)

@@ -126,10 +126,12 @@ def weigh(
 
 
 @triton.jit
-def receive(indptr, senders, weights, sent_by_weight, arriving, n_rows, n_parts):
+def receive(
+    indptr, senders, weights, sent_by_weight, arriving, n_rows, n_senders, n_parts, ONE_SENT: tl.constexpr
+):
     """`send_mass`, from the side of who receives: senders and weights of each, in the order of senders.
 
-    Parts of the senders add up apart, and are added in their order.
+    Parts of the senders add up apart, and are added in their order. All may send the same by weight.
     """
     row, inside, begin, end = own_rows(indptr, n_rows)
     total = tl.zeros([_ROWS], tl.float64)
@@ -139,12 +141,12 @@ def receive(indptr, senders, weights, sent_by_weight, arriving, n_rows, n_parts)
         at = begin + i
         on = at < end
         sender = tl.load(senders + at, mask=on, other=0).to(tl.int64)
-        now = tl.where(on, ((sender + 1) * n_parts - 1) // n_rows, part)
+        now = tl.where(on, ((sender + 1) * n_parts - 1) // n_senders, part)
         total = tl.where(now != part, total + part_sum, total)
         part_sum = tl.where(now != part, 0.0, part_sum)
         part = now
         weight = tl.load(weights + at, mask=on, other=0.0).to(tl.float64)
-        more = weight * tl.load(sent_by_weight + sender, mask=on, other=0.0)
+        more = weight * tl.load(sent_by_weight + (sender * 0 if ONE_SENT else sender), mask=on, other=0.0)
         part_sum = tl.where(on, part_sum + more, part_sum)
     tl.store(arriving + row, total + part_sum, mask=inside)
 
