@@ -242,6 +242,17 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
         },
         array("rows"), array("squares"), nb::arg("n_threads"), Released());
     m.def(
+        "limits_at",
+        [](In<Real> distances, MeasureTuple given, double scale, Out<double> limits) {
+            const Measure measure = euclidean(given);
+            double* squares = values(limits, "limits", length(distances));
+            for (std::int64_t i = 0; i < length(distances); ++i) {
+                const double squared = largest_square<Real>(measure, static_cast<double>(distances.data()[i]));
+                squares[i] = in_coordinates(squared, scale, 0.0);
+            }
+        },
+        array("distances"), nb::arg("measure"), nb::arg("scale"), array("limits"), Released());
+    m.def(
         "project",
         [](Table<Real> rows, In<double> center, Table<float> directions, Filled<float> out, Out<float> squares,
            int n_threads) {

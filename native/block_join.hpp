@@ -111,7 +111,7 @@ class BlockJoin {
     IndexRange everyone() const { return {everyone_.data(), everyone_.data() + everyone_.size()}; }
 
     // The squared distance, in coordinates, beyond which no point is wanted.
-    double limit(Index query) const { return in_coordinates(goal_.limit(query)); }
+    double limit(Index query) const { return bound(goal_.limit(query)); }
 
   private:
     // A list is short, so that its limit is soon found; where the bounds leave much open it is longer, so that fewer
@@ -167,12 +167,8 @@ class BlockJoin {
         return tails * tails + 4 * coordinates_.error * (farthest + coordinates_.error);
     }
 
-    // A bound on squared distances as a bound on those of the coordinates, which err.
-    double in_coordinates(double squared) const {
-        const double distance = std::sqrt(squared) * cells_.scale + 2 * coordinates_.error;
-        return distance * distance * (1 + 1e-6) + 1e-30;
-    }
-    double limit(Index query, std::int64_t cell) const { return in_coordinates(goal_.limit(query, cell)); }
+    double bound(double squared) const { return in_coordinates(squared, cells_.scale, coordinates_.error); }
+    double limit(Index query, std::int64_t cell) const { return bound(goal_.limit(query, cell)); }
 
     void scan(std::int64_t cell, const Panels& run, int first, int n_rows) {
         Index before[most_tile_rows];

@@ -121,6 +121,7 @@ CALLS = {
         ),
         *(POINTS, GRAPH, (POINTS, np.ones(N), doubles(N)), doubles(N, D)),
     ),
+    "limits_at": (lambda limits: _native.limits_at(doubles(N), EUCLIDEAN, 1.0, limits), doubles(N)),
     "squared_lengths": (lambda squares: _native.squared_lengths(POINTS, squares, 1), doubles(N)),
     "spreads_by_products": (lambda sums: _native.spreads_by_products(doubles(N, 2), sums, 1), doubles(N)),
     "count_on_grid": (

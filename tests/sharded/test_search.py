@@ -57,6 +57,20 @@ def test_memory_changes_nothing(name, metric, dtype, tmp_path):
     assert is_missing == (name == "too few cells")
 
 
+@pytest.mark.parametrize("room", [1, 30_000, 1 << 30])
+@pytest.mark.parametrize("name", RULES)
+def test_rules_that_are_tried_together_find_what_each_finds(name, room, tmp_path):
+    join = join_of("euclidean", np.float32, tmp_path, room)
+    rules = [RULES[name].relaxed(share) for share in (0.0, 0.5, 2.0)]
+    queries = join.queries(np.arange(100, 2900, 7))
+    together = join.found_by_each(queries, rules)
+    for rule, found in zip(rules, together, strict=True):
+        alone = join.found(queries, rule)
+        assert_array_equal(found.indices, alone.indices)
+        assert_array_equal(found.distances, alone.distances)
+    assert np.any(together[0].distances != together[-1].distances)
+
+
 def test_the_nearest_of_all_are_those_of_loops(tmp_path):
     join = join_of("euclidean", np.float64, tmp_path, 30_000)
     queries = join.queries(np.arange(0, 3000, 50))

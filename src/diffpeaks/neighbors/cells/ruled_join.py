@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -60,15 +61,16 @@ class RuledJoin:
         probes = self._probes(rule, blocks.cells, limits)
         return self._join.nearest_listed(queries, blocks, self.n_neighbors, rule.n_listed, probes)
 
+    def found_by_each(self, queries: PlacedQueries, rules: Sequence[Rule]) -> Iterator[RaggedRows]:
+        """What each of several rules finds, one after the other as they are asked for."""
+        return (self.found(queries, rule) for rule in rules)
+
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, in scaled coordinates, to the last point that is listed."""
-        return self.squares(queries, rule)[:, -1].astype(np.float64) * self._join.coordinates.scale**2
-
-    def squares(self, queries: PlacedQueries, rule: Rule) -> NDArray[Any]:
-        """Squared distances in coordinates to the points that are listed."""
         blocks = cell_blocks(queries.cell_of)
         probes = self._probes(rule, blocks.cells)
-        return self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
+        squares = self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
+        return squares[:, -1].astype(np.float64) * self._join.coordinates.scale**2
 
     def visited(
         self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64] | None = None
