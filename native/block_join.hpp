@@ -76,10 +76,11 @@ class BlockJoin {
     }
 
     void visit(std::int64_t cell, const IndexRange& visitors) {
+        const std::int64_t n_panels = cells_.n_panels(cell);
+        if (n_panels == 0) return;  // as of cells whose points are elsewhere
         const double* centroid = cells_.centroids + cell * cells_.n_coordinates;
         residual(centroid, origin_, cells_.n_coordinates, cells_.scale, offset_.data());
         const int n_active = shift_queries(cell, norm(offset_.data()), visitors);
-        const std::int64_t n_panels = cells_.n_panels(cell);
         for (std::int64_t panel = 0; panel < n_panels; panel += run_panels) {
             const Offset slot = cells_.starts[cell] + panel * panel_width;
             const Panels run{cells_.panels + slot * cells_.n_features, cells_.norms + slot, cells_.half_squares + slot,
