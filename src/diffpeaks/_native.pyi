@@ -263,6 +263,7 @@ class Probes:
         rows: Real = ...,
     ) -> None: ...
     def set_limits(self, limits: NDArray[np.float64]) -> None: ...
+    def set_last_scores(self, last_scores: NDArray[np.float64]) -> None: ...
 
 class PackedCells:
     def __init__(
@@ -289,7 +290,12 @@ class PackedCells:
         n_threads: int,
     ) -> None: ...
     def mark_visited(
-        self, queries: _Queries, probes: Probes, visited: NDArray[np.bool_], n_threads: int
+        self,
+        queries: _Queries,
+        probes: Probes,
+        visited: NDArray[np.bool_],
+        last_scores: NDArray[np.float64],
+        n_threads: int,
     ) -> None: ...
     def nearest_listed(
         self,

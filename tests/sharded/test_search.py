@@ -20,6 +20,7 @@ RULES = {
     "nearest cells": Rule(N_NEIGHBORS, 4),
     "too few cells": Rule(N_NEIGHBORS, 1),
     "cells within reach": Rule(N_NEIGHBORS, 2, 0.5, 0.9, 64),
+    "the best of the cells within reach": Rule(N_NEIGHBORS, 2, 0.5, 5.0, 7),
 }
 
 
