@@ -55,16 +55,10 @@ class HillFlow:
         """
         hill, tops = self._numbered(forest)
         order, log_density = self._by_rank
-        walk, n_threads = self.walk, self.walk.n_threads
         merging = JoiningHills(forest.rank[tops], hill[order], log_density)
-        rows = self._kept if self.keeps else FlowRows(walk.graph.passes, walk.weights, self.links.passes)
-        # the flow between hills
-        hill_of_point = hill if self.first is None else hill[self.first]
-        carried = rows.walk.flow_rows(hill_of_point, rows.weights, walk.sent_by_weight, max_link)
-        merging.add_flow(carried.rows, hill_of_point, *carried[1:], rows.kept_flow, n_threads)
-        # the saddles between them
-        between, below = rows.links.rows_between(hill, forest.rank, max_link)
-        merging.open_passes(between, hill, forest.rank, below, rows.kept_links, n_threads)
+        rows = self._kept if self.keeps else self._rows
+        self._add_flow(merging, rows, hill, max_link)
+        self._open_passes(merging, rows, hill, forest.rank, max_link)
         merged, saddles, ends, separation = merging.join(flow_weight, usual_flow)
         saddle, crossing = np.full((2, len(order)), NO_POINT, np.int32)
         prominence = np.zeros(len(order))
@@ -73,9 +67,33 @@ class HillFlow:
         saddle[lower], crossing[lower], prominence[lower] = order[saddles], order[ends], separation
         return replace(forest, saddle=saddle, crossing=crossing, prominence=prominence)
 
+    def _add_flow(
+        self, merging: JoiningHills, rows: FlowRows, hill: NDArray[np.int32], max_link: float
+    ) -> None:
+        """Add up the flow between hills; the rows that carry it may be large, and are not kept."""
+        hill_of_point = hill if self.first is None else hill[self.first]
+        carried = rows.walk.flow_rows(hill_of_point, rows.weights, self.walk.sent_by_weight, max_link)
+        merging.add_flow(carried.rows, hill_of_point, *carried[1:], rows.kept_flow, self.walk.n_threads)
+
+    def _open_passes(
+        self,
+        merging: JoiningHills,
+        rows: FlowRows,
+        hill: NDArray[np.int32],
+        rank: NDArray[np.int32],
+        max_link: float,
+    ) -> None:
+        """Find the saddles between hills."""
+        between, below = rows.links.rows_between(hill, rank, max_link)
+        merging.open_passes(between, hill, rank, below, rows.kept_links, self.walk.n_threads)
+
     def keep(self) -> None:
         """Keep rows between hills (`kept_rows`): most do not change with the longest link."""
         _ = self._kept
+
+    @property
+    def _rows(self) -> FlowRows:
+        return FlowRows(self.walk.graph.passes, self.walk.weights, self.links.passes)
 
     @property
     def keeps(self) -> bool:
