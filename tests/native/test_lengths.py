@@ -61,6 +61,14 @@ def nearest_in_probed_cells(beside, rows):
     PACKED.nearest(asked, POINTS, probes, EUCLIDEAN, ints(N, 2), doubles(N, 2), 1)
 
 
+def visited_cells(limits, last_scores, visited, found):
+    asked = _native.QueriesDouble(POINTS, POINTS, floats(0), 0.0, *BLOCKS)
+    probes = _native.Probes(ints(1, 1), 1, 0.0, 1.0, 1, PACKED, POINTS)
+    probes.set_limits(limits)
+    probes.set_last_scores(last_scores)
+    PACKED.mark_visited(asked, probes, visited, found, 1)
+
+
 def nearest_listed(points, coordinates, indices, distances):
     asked = _native.QueriesDoubleAlong(POINTS, POINTS.astype(np.float32), floats(0), 0.0, *BLOCKS)
     probes = _native.Probes(), EUCLIDEAN
@@ -185,6 +193,10 @@ CALLS = {
         *((POINTS, POINTS, floats(N)), BLOCKS, POINTS, ints(N, 2), doubles(N, 2)),
     ),
     "Probes": (nearest_in_probed_cells, ints(1, 1), POINTS),
+    "PackedCells.mark_visited": (
+        visited_cells,
+        *(doubles(N), doubles(N), np.zeros((1, 1), bool), doubles(N)),
+    ),
     "PackedCells.nearest_listed": (
         nearest_listed,
         *(POINTS, POINTS.astype(np.float32), ints(N, 2), doubles(N, 2)),
