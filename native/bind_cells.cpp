@@ -32,10 +32,12 @@ struct Probes {
     nb::object keep_centroids, keep_rows;
     Cells centroids{};
     Probing probing{};
-    In<double> limits{};
+    In<double> limits{}, last_scores{};
 
     const Probing& for_blocks(const In<Offset>& block_starts) const {
-        if (probing.limits) check_length("limits", "values", length(limits), block_starts.data()[length(block_starts) - 1]);
+        const Offset n_queries = block_starts.data()[length(block_starts) - 1];
+        if (probing.limits) check_length("limits", "values", length(limits), n_queries);
+        if (probing.last_scores) check_length("last_scores", "values", length(last_scores), n_queries);
         if (probing.n_probes > 0) {
             check_length("beside", "rows", length(beside), length(block_starts) - 1);
             check_holds("beside", "columns", width(beside), 1);
@@ -53,7 +55,7 @@ void bind_probes(nb::class_<Probes>& probes) {
             const auto& packed = nb::cast<const PackedCells&>(centroids);
             check_holds("rows", "rows", length(rows), packed.n_points());
             check_length("rows", "columns", width(rows), packed.cells().n_coordinates);
-            new (self) Probes{beside, centroids, nb::cast(rows), packed.cells(), {}, {}};
+            new (self) Probes{beside, centroids, nb::cast(rows), packed.cells(), {}, {}, {}};
             self->centroids.rows = rows.data();
             self->probing = {self->beside.data(), width(self->beside), n_probes, spread_weight, reach,
                              n_reached,           &self->centroids};
@@ -62,7 +64,7 @@ void bind_probes(nb::class_<Probes>& probes) {
         nb::arg("centroids"), array("rows"));
 }
 
-static void bind_limits(nb::class_<Probes>& probes) {
+static void bind_known(nb::class_<Probes>& probes) {
     probes.def(
         "set_limits",
         [](Probes& self, In<double> limits) {
@@ -70,6 +72,13 @@ static void bind_limits(nb::class_<Probes>& probes) {
             self.probing.limits = self.limits.data();
         },
         array("limits"));
+    probes.def(
+        "set_last_scores",
+        [](Probes& self, In<double> last_scores) {
+            self.last_scores = last_scores;
+            self.probing.last_scores = self.last_scores.data();
+        },
+        array("last_scores"));
 }
 
 // Everything a join needs to know of its queries.
@@ -162,15 +171,18 @@ void bind_join(nb::module_& m, nb::class_<PackedCells>& packed, const char* name
         array("distances"), nb::arg("n_threads"), Released());
     packed.def(
         "mark_visited",
-        [](const PackedCells& self, const Asked& queries, const Probes& probes, Filled<bool> visited, int n_threads) {
+        [](const PackedCells& self, const Asked& queries, const Probes& probes, Filled<bool> visited,
+           Out<double> last_scores, int n_threads) {
             const Probing probing = probes.for_blocks(queries.block_starts);
             if (probing.n_probes == 0) throw std::invalid_argument("without probes all cells are visited");
             if (probing.reach > 0) check_length("limits", "values", length(probes.limits), length(queries.rows));
             const QueryBlocks blocks = blocks_of(queries, self.cells());
             mark_visited(chosen_kernel(), self.cells(), blocks, coordinates_of(queries, self.cells()), probing,
-                         values(visited, "visited", blocks.n_blocks, self.cells().n_cells), n_threads);
+                         values(visited, "visited", blocks.n_blocks, self.cells().n_cells),
+                         values(last_scores, "last_scores", length(queries.rows)), n_threads);
         },
-        nb::arg("queries"), nb::arg("probes"), array("visited"), nb::arg("n_threads"), Released());
+        nb::arg("queries"), nb::arg("probes"), array("visited"), array("last_scores"), nb::arg("n_threads"),
+        Released());
     packed.def(
         "within",
         [](const PackedCells& self, const Asked& queries, Table<Real> points, In<double> reach, In<double> cell_reach,
@@ -242,6 +254,17 @@ void bind_cells_of(nb::module_& m, nb::class_<PackedCells>& packed) {
         },
         array("rows"), array("squares"), nb::arg("n_threads"), Released());
     m.def(
+        "limits_at",
+        [](In<Real> distances, MeasureTuple given, double scale, Out<double> limits) {
+            const Measure measure = euclidean(given);
+            double* squares = values(limits, "limits", length(distances));
+            for (std::int64_t i = 0; i < length(distances); ++i) {
+                const double squared = largest_square<Real>(measure, static_cast<double>(distances.data()[i]));
+                squares[i] = in_coordinates(squared, scale, 0.0);
+            }
+        },
+        array("distances"), nb::arg("measure"), nb::arg("scale"), array("limits"), Released());
+    m.def(
         "project",
         [](Table<Real> rows, In<double> center, Table<float> directions, Filled<float> out, Out<float> squares,
            int n_threads) {
@@ -296,7 +319,7 @@ void bind_cells(nb::module_& m) {
         array("spread"));
     nb::class_<Probes> probes(m, "Probes");
     probes.def(nb::init<>());
-    bind_limits(probes);
+    bind_known(probes);
     bind_probes<float>(probes);
     bind_probes<double>(probes);
     bind_join<float, float>(m, packed, "QueriesFloat");

@@ -82,7 +82,7 @@ static void bind_shifts_of(nb::module_& m) {
             const Graph<Real> rows = given.checked();
             const Targets<Real> targets = targets_of(target_arrays);
             const auto [kept, n_filled, distances_squared] = pull;
-            if (own_first) check_length("queries", "rows", rows.n_samples, length(std::get<0>(target_arrays)));
+            if (own_first) check_holds("targets", "rows", length(std::get<0>(target_arrays)), rows.n_samples);
             shift_towards(chosen_kernel(), values(queries, "queries", rows.n_samples, targets.n_features), rows,
                           own_first, targets, Pull{kept, n_filled, distances_squared},
                           values(moved, "moved", rows.n_samples, targets.n_features), n_threads);

@@ -76,10 +76,11 @@ class BlockJoin {
     }
 
     void visit(std::int64_t cell, const IndexRange& visitors) {
+        const std::int64_t n_panels = cells_.n_panels(cell);
+        if (n_panels == 0) return;  // as of cells whose points are elsewhere
         const double* centroid = cells_.centroids + cell * cells_.n_coordinates;
         residual(centroid, origin_, cells_.n_coordinates, cells_.scale, offset_.data());
         const int n_active = shift_queries(cell, norm(offset_.data()), visitors);
-        const std::int64_t n_panels = cells_.n_panels(cell);
         for (std::int64_t panel = 0; panel < n_panels; panel += run_panels) {
             const Offset slot = cells_.starts[cell] + panel * panel_width;
             const Panels run{cells_.panels + slot * cells_.n_features, cells_.norms + slot, cells_.half_squares + slot,
@@ -111,7 +112,7 @@ class BlockJoin {
     IndexRange everyone() const { return {everyone_.data(), everyone_.data() + everyone_.size()}; }
 
     // The squared distance, in coordinates, beyond which no point is wanted.
-    double limit(Index query) const { return in_coordinates(goal_.limit(query)); }
+    double limit(Index query) const { return bound(goal_.limit(query)); }
 
   private:
     // A list is short, so that its limit is soon found; where the bounds leave much open it is longer, so that fewer
@@ -167,12 +168,8 @@ class BlockJoin {
         return tails * tails + 4 * coordinates_.error * (farthest + coordinates_.error);
     }
 
-    // A bound on squared distances as a bound on those of the coordinates, which err.
-    double in_coordinates(double squared) const {
-        const double distance = std::sqrt(squared) * cells_.scale + 2 * coordinates_.error;
-        return distance * distance * (1 + 1e-6) + 1e-30;
-    }
-    double limit(Index query, std::int64_t cell) const { return in_coordinates(goal_.limit(query, cell)); }
+    double bound(double squared) const { return in_coordinates(squared, cells_.scale, coordinates_.error); }
+    double limit(Index query, std::int64_t cell) const { return bound(goal_.limit(query, cell)); }
 
     void scan(std::int64_t cell, const Panels& run, int first, int n_rows) {
         Index before[most_tile_rows];

@@ -38,6 +38,8 @@ class CellsWithinReach {
     }
 
     const std::vector<CellGoal::Entry>& of(Index query) { return join_.goal().found(query); }
+    // The score of the last cell that was found: no other cell has one as small.
+    double last_score(Index query) { return of(query).empty() ? -1.0 : of(query).front().first * unit_; }
     const double* origin() const { return join_.origin(); }
     const std::vector<float>& residuals() const { return join_.residuals(); }
     Index n_queries() const { return join_.n_queries(); }
@@ -47,12 +49,12 @@ class CellsWithinReach {
     BlockJoin<Coordinate, Coordinate, CellGoal> join_;
 };
 
-// Marks for each block the cells that its queries visit: the nearest, and those that they reach, but for rounding. A
-// reach asks for limits.
+// Marks for each block the cells that its queries visit: the nearest, and those that they reach. A reach asks for limits,
+// and gives for each query the score of the last cell that it reaches.
 template <class Coordinate>
 void mark_visited(const Kernel& kernel, const Cells& cells, const QueryBlocks& blocks,
-                  const Coordinates<Coordinate>& coordinates, const Probing& probing, bool* visited, int n_threads) {
-    constexpr double margin = 1 + 1e-3;
+                  const Coordinates<Coordinate>& coordinates, const Probing& probing, bool* visited,
+                  double* last_scores, int n_threads) {
     parallel_chunks(blocks.n_blocks, n_threads, [&] {
         return [&, reach = CellsWithinReach<Coordinate>(kernel, cells, probing, coordinates)](
                    std::int64_t block) mutable {
@@ -62,13 +64,15 @@ void mark_visited(const Kernel& kernel, const Cells& cells, const QueryBlocks& b
             bool* of_block = visited + block * cells.n_cells;
             nearest.mark(of_block);
             if (!(probing.reach > 0)) return;
+            const Index* rows = blocks.query_row + blocks.starts[block];
             std::vector<double> scores;
-            for (Offset at = blocks.starts[block]; at < blocks.starts[block + 1]; ++at) {
-                scores.push_back(margin * probing.reach * probing.limits[blocks.query_row[at]]);
+            for (Index query = 0; query < n_queries; ++query) {
+                scores.push_back(probing.reach * probing.limits[rows[query]]);
             }
             reach.find(std::move(scores));
             for (Index query = 0; query < n_queries; ++query) {
                 for (const auto& entry : reach.of(query)) of_block[entry.second] = true;
+                last_scores[rows[query]] = reach.last_score(query);
             }
         };
     });
@@ -150,9 +154,9 @@ class ProbingJoin {
                    DeferredQueries& deferred) {
         std::vector<double> scores;
         for (Index query = 0; query < join_.n_queries(); ++query) {
-            if (!probing_.limits) join_.settle(query);
+            if (!probing_.last_scores) join_.settle(query);
             const Index row = blocks.query_row[blocks.starts[block] + query];
-            scores.push_back(probing_.reach * (probing_.limits ? probing_.limits[row] : join_.limit(query)));
+            scores.push_back(probing_.last_scores ? probing_.last_scores[row] : probing_.reach * join_.limit(query));
         }
         reach_->begin(blocks, block);
         reach_->find(std::move(scores));

@@ -89,6 +89,12 @@ inline double square_error(std::int64_t n_features) {
     return static_cast<double>(n_features / n_lanes + 16) * std::ldexp(1.0, -24);
 }
 
+// A bound on squared distances as a bound on those of scaled coordinates, which err.
+inline double in_coordinates(double squared, double scale, double error) {
+    const double distance = std::sqrt(squared) * scale + 2 * error;
+    return distance * distance * (1 + 1e-6) + 1e-30;
+}
+
 // Packs one member: its values in the panel, its norms beside them. Returns what bf16 lost, as a share of its norm.
 inline double pack_member(const Cells& cells, Offset slot, const float* row, const float* zero, Bf16* rounded) {
     const std::int64_t n_features = cells.n_features;

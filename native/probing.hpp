@@ -17,8 +17,9 @@ namespace diffpeaks {
 // beside: for each block its own cell, then those nearest to its origin; they are ranked for each query, which visits
 // the n_probes nearest, or a few more. n_probes zero means that all queries visit all cells. With a positive reach a
 // query also visits cells by score, their squared distance plus spread_weight times their spread: those up to `reach`
-// times its limit, and the n_reached best of them where they are more. Limits that are known, scaled squares by the row
-// of a query, stand in the place of those that it finds: then some of the cells may be looked at apart from others.
+// times its limit, and the n_reached best of them where they are more. Limits that are known are scaled squares by the
+// row of a query. Where the scores of the last cells that queries reach are known too, some of the cells may be looked
+// at apart from others, and the centroids are those of these cells.
 struct Probing {
     const Index* beside;
     std::int64_t n_beside;
@@ -28,6 +29,7 @@ struct Probing {
     std::int64_t n_reached;
     const Cells* centroids;  // the centroids as points in cells of their own
     const double* limits = nullptr;
+    const double* last_scores = nullptr;
 };
 
 // All cells, from the nearest on.

@@ -116,7 +116,7 @@ class Mover {
 };
 
 // moved[row] = query + sum of weight x (point - query) over the entries of the row that count. With own_first rows
-// begin with the queries themselves, which are targets then; others have the mass one.
+// begin with the queries themselves, which are the first of the targets then; others have the mass one.
 template <class Real>
 void shift_towards(const Kernel& kernel, const Real* queries, const Graph<Real>& rows, bool own_first,
                    const Targets<Real>& targets, const Pull& pull, Real* moved, int n_threads) {

@@ -61,6 +61,14 @@ def nearest_in_probed_cells(beside, rows):
     PACKED.nearest(asked, POINTS, probes, EUCLIDEAN, ints(N, 2), doubles(N, 2), 1)
 
 
+def visited_cells(limits, last_scores, visited, found):
+    asked = _native.QueriesDouble(POINTS, POINTS, floats(0), 0.0, *BLOCKS)
+    probes = _native.Probes(ints(1, 1), 1, 0.0, 1.0, 1, PACKED, POINTS)
+    probes.set_limits(limits)
+    probes.set_last_scores(last_scores)
+    PACKED.mark_visited(asked, probes, visited, found, 1)
+
+
 def nearest_listed(points, coordinates, indices, distances):
     asked = _native.QueriesDoubleAlong(POINTS, POINTS.astype(np.float32), floats(0), 0.0, *BLOCKS)
     probes = _native.Probes(), EUCLIDEAN
@@ -121,6 +129,7 @@ CALLS = {
         ),
         *(POINTS, GRAPH, (POINTS, np.ones(N), doubles(N)), doubles(N, D)),
     ),
+    "limits_at": (lambda limits: _native.limits_at(doubles(N), EUCLIDEAN, 1.0, limits), doubles(N)),
     "squared_lengths": (lambda squares: _native.squared_lengths(POINTS, squares, 1), doubles(N)),
     "spreads_by_products": (lambda sums: _native.spreads_by_products(doubles(N, 2), sums, 1), doubles(N)),
     "count_on_grid": (
@@ -188,6 +197,10 @@ CALLS = {
         *((POINTS, POINTS, floats(N)), BLOCKS, POINTS, ints(N, 2), doubles(N, 2)),
     ),
     "Probes": (nearest_in_probed_cells, ints(1, 1), POINTS),
+    "PackedCells.mark_visited": (
+        visited_cells,
+        *(doubles(N), doubles(N), np.zeros((1, 1), bool), doubles(N)),
+    ),
     "PackedCells.nearest_listed": (
         nearest_listed,
         *(POINTS, POINTS.astype(np.float32), ints(N, 2), doubles(N, 2)),

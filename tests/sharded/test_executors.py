@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -10,8 +11,12 @@ from pathlib import Path
 import processes
 import pytest
 import worker_tasks
+from numpy.testing import assert_array_equal
 from refusals import refuses
+from sklearn.datasets import make_blobs
+from stored_runs import shards_in
 
+from diffpeaks.sharded import ShardedDensityPeaks
 from diffpeaks.sharded.executors import (
     DaskExecutor,
     Executor,
@@ -208,6 +213,56 @@ def test_dask_is_reached_by_its_address_and_started_without_one(on_dask):
         assert list(executor.run("square", worker_tasks.square, [5])) == [25]
     with refuses("n_workers=2|no effect|tcp://"):
         executor_of("tcp://localhost:1", 2)
+
+
+HEAD_LOST = """
+import os, secrets, signal, sys
+from contextlib import suppress
+from pathlib import Path
+
+os.environ["RAY_TMPDIR"] = sys.argv[3]
+os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+import ray
+from ray.cluster_utils import Cluster
+
+from diffpeaks.sharded import ShardedDensityPeaks
+from diffpeaks.sharded.executors import ray as executor
+
+executor._PATIENCE = 0.0
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+context = ray.init(cluster.address, log_to_driver=False)
+
+
+def all_started_by(pid):
+    for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        yield from all_started_by(child)
+        yield child
+
+
+def lose_head(progress):
+    if progress.stage == "smoothing":
+        for pid in all_started_by(os.getpid()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+ShardedDensityPeaks(executor=context, callback=lose_head).fit(sys.argv[1], out=sys.argv[2])
+"""
+
+
+@needs_proc
+def test_a_run_that_loses_the_head_node_of_ray_says_so_and_goes_on_elsewhere(tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed: the loss of its head node is not tested")
+    X, _ = make_blobs(600, 8, centers=5, random_state=0)
+    folder, out = shards_in(tmp_path / "shards", X, 2), tmp_path / "out"
+    # a name that is short enough for sockets
+    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as of_ray:
+        done = processes.run(HEAD_LOST, folder, out, of_ray)
+    assert done.returncode == 1
+    assert "ConnectionError: the connection to Ray was lost; see that it runs, and start again" in done.stderr
+    again = ShardedDensityPeaks(executor="serial").fit(folder, out=out)
+    assert again.n_resumed_ > 3
+    assert_array_equal(again.labels_, ShardedDensityPeaks(executor="serial").fit(folder).labels_)
 
 
 def test_ray_that_is_connected_has_its_own_workers(on_ray):

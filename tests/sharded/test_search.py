@@ -20,6 +20,7 @@ RULES = {
     "nearest cells": Rule(N_NEIGHBORS, 4),
     "too few cells": Rule(N_NEIGHBORS, 1),
     "cells within reach": Rule(N_NEIGHBORS, 2, 0.5, 0.9, 64),
+    "the best of the cells within reach": Rule(N_NEIGHBORS, 2, 0.5, 5.0, 7),
 }
 
 
@@ -55,6 +56,20 @@ def test_memory_changes_nothing(name, metric, dtype, tmp_path):
     assert min(n_loaded) == 1 < max(n_loaded) < len(whole.cells.sizes)
     is_missing = np.any(expected.indices == NO_POINT)
     assert is_missing == (name == "too few cells")
+
+
+@pytest.mark.parametrize("room", [1, 30_000, 1 << 30])
+@pytest.mark.parametrize("name", RULES)
+def test_rules_that_are_tried_together_find_what_each_finds(name, room, tmp_path):
+    join = join_of("euclidean", np.float32, tmp_path, room)
+    rules = [RULES[name].relaxed(share) for share in (0.0, 0.5, 2.0)]
+    queries = join.queries(np.arange(100, 2900, 7))
+    together = join.found_by_each(queries, rules)
+    for rule, found in zip(rules, together, strict=True):
+        alone = join.found(queries, rule)
+        assert_array_equal(found.indices, alone.indices)
+        assert_array_equal(found.distances, alone.distances)
+    assert np.any(together[0].distances != together[-1].distances)
 
 
 def test_the_nearest_of_all_are_those_of_loops(tmp_path):

@@ -67,6 +67,7 @@ class HillFlow:
         # the saddles between them
         between, below = rows.links.rows_between(hill, forest.rank, max_link)
         merging.open_passes(between, hill, forest.rank, below, rows.kept_links, n_threads)
+        del between  # it may be large, and joining needs memory of its own
         merged, saddles, ends, separation = merging.join(flow_weight, usual_flow)
         saddle, crossing = np.full((2, len(order)), NO_POINT, np.int32)
         prominence = np.zeros(len(order))

@@ -110,8 +110,8 @@ class EuclideanSpace(ComparedByValue):
     ) -> Any:
         """Queries moved towards the points in their rows.
 
-        With `own_first` the queries are the points, and each is the first in its own row. Other queries have
-        mass one.
+        With `own_first` the queries are the first of the points, and each is the first in its own row. Other
+        queries have mass one.
         """
         queries = np.ascontiguousarray(queries)
         moved = np.empty(queries.shape, queries.dtype)

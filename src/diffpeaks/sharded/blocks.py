@@ -78,6 +78,20 @@ class OpenBlock(NamedTuple):
         """The numbers of the points among all."""
         return np.append(np.arange(self.own.start, self.own.stop, dtype=np.int32), self.beyond)
 
+    @property
+    def own_rows(self) -> RaggedRows:
+        """The rows of its own points."""
+        indptr, indices, distances = self.graph.indptr, self.graph.indices, self.graph.distances
+        return RaggedRows(indptr[: self.n_own + 1], indices, distances)
+
+    def part(self, begin: int, end: int) -> OpenBlock:
+        """Some of its own points, and others that these touch."""
+        entries = slice(*self.graph.indptr[[begin, end]].tolist())
+        lengths, first = self.graph.degrees[begin:end], self.own.start + begin
+        named = self.points[self.graph.indices[entries]]
+        rows = RaggedRows(offsets(lengths), named, self.graph.distances[entries])
+        return OpenBlock.of_arrays(first, block_arrays(first, lengths, rows))
+
     def of_all(self, vector: Vector) -> NDArray[Any]:
         """The values of the points of the block; one value for all stays one."""
         values = vector.mapped()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,45 +58,48 @@ class JoinByTasks(StoredJoin):
         found = self._store.map("exact sample", _compared, asked)
         return _nearest_in([self._rows(*read(path, "index", "distance")) for path in found], self.n_neighbors)
 
-    def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
-        paths = self._store.map("calibration", _found, self._samples(queries, rule))
+    def found_by_each(self, queries: PlacedQueries, rules: Sequence[Rule]) -> list[RaggedRows]:
+        paths = self._store.map("calibration", _found_by_each, self._samples(queries, rules))
         found = [read(path, "index", "distance") for path in paths]
-        return self._rows(*(np.concatenate(values) for values in zip(*found, strict=True)))
+        indices, distances = (np.concatenate(values, axis=1) for values in zip(*found, strict=True))
+        return [self._rows(*of_rule) for of_rule in zip(indices, distances, strict=True)]
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
-        paths = self._store.map("calibration", _limit, self._samples(queries, rule))
+        paths = self._store.map("calibration", _limit, self._samples(queries, [rule]))
         return np.concatenate([read(path, "limit") for path in paths])
 
     def _rows(self, indices: NDArray[np.int32], distances: NDArray[Any]) -> RaggedRows:
         indptr = np.arange(len(indices) // self.n_neighbors + 1, dtype=np.int64) * self.n_neighbors
         return RaggedRows(indptr, indices, distances)
 
-    def _samples(self, queries: PlacedQueries, rule: Rule) -> list[Sample]:
+    def _samples(self, queries: PlacedQueries, rules: Sequence[Rule]) -> list[Sample]:
         parts = np.array_split(np.arange(len(queries.rows)), self._n_tasks)
         return [
-            Sample(self._points, self.n_neighbors, queries.some(part), rule) for part in parts if len(part)
+            Sample(self._points, self.n_neighbors, queries.some(part), rules) for part in parts if len(part)
         ]
 
 
 class Sample(NamedTuple):
-    """Some queries of a sample."""
+    """Some queries of a sample, and the rules that are tried on them."""
 
     points: PointsInCells
     n_neighbors: int
     queries: PlacedQueries
-    rule: Rule
+    rules: Sequence[Rule]
 
     @property
     def join(self) -> StoredJoin:
         return StoredJoin(self.points, self.n_neighbors)
 
 
-def _found(sample: Sample) -> Arrays:
-    return _as_arrays(sample.join.found(sample.queries, sample.rule))
+def _found_by_each(sample: Sample) -> Arrays:
+    """A row of arrays for each rule."""
+    found = [_as_arrays(rows) for rows in sample.join.found_by_each(sample.queries, sample.rules)]
+    return {name: np.stack([arrays[name] for arrays in found]) for name in found[0]}
 
 
 def _limit(sample: Sample) -> Arrays:
-    return {"limit": sample.join.limit(sample.queries, sample.rule)}
+    return {"limit": sample.join.limit(sample.queries, *sample.rules)}
 
 
 class Compared(NamedTuple):

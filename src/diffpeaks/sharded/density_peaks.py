@@ -29,7 +29,7 @@ from diffpeaks.results.clustering import Clustering
 from diffpeaks.results.facts import facts_of
 from diffpeaks.sharded.blocks import BLOCK_ROWS
 from diffpeaks.sharded.budget import Budget, bytes_of, taken_by
-from diffpeaks.sharded.executors import Executor, executor_of, peak_resident
+from diffpeaks.sharded.executors import Executor, executor_of, peak_resident, return_freed_memory
 from diffpeaks.sharded.gathering import Gathered, gathered
 from diffpeaks.sharded.labels import prepare_labels
 from diffpeaks.sharded.points import stored_points
@@ -170,6 +170,7 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
             )
         if out is not None:
             prepare_labels(out, len(source.shards))
+        return_freed_memory()  # of this process, which is under the limit as workers are
         with self._folder(out) as folder, executor_of(self.executor, self.n_workers) as executor:
             store = Store(folder, executor)
             store.claim({**self._settings(), "recall": recall, **source.identity()})

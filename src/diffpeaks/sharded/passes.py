@@ -121,17 +121,20 @@ class StoredPasses(HostPasses):
         vectors = self._put("hills", hill), self._put("sent", sent_by_weight)
         asked = zip(self.rows.blocks, weights, strict=True)
         found = self.rows.store.map("flow", _flows, [(*of_block, *vectors, max_link) for of_block in asked])
-        first = np.unique(hill, return_index=True)[1].astype(np.int32)
+        n_points, n_hills = len(hill), int(hill.max()) + 1
+        first = np.empty(n_hills, np.int32)
+        first[hill[::-1]] = np.arange(n_points, dtype=np.int32)[::-1]  # what is written last stays
         by_hill = _summed(
-            sp.coo_array((flow, (origin, target)), (len(first), len(first))).tocsr()
+            sp.coo_array((flow, (origin, target)), (n_hills, n_hills)).tocsr()
             for origin, target, flow in in_turn(found, "origin", "target", "flow")
         )
         in_order = np.argsort(first)
         by_hill = by_hill[in_order]
-        lengths = np.zeros(len(hill), np.int64)
-        lengths[first[in_order]] = np.diff(by_hill.indptr)
-        rows = RaggedRows(offsets(lengths), first[by_hill.indices], np.zeros(by_hill.nnz, np.float32))
-        merging.add_flow(rows, hill, by_hill.data, np.ones(len(hill)), np.inf, kept, n_threads)
+        indptr = np.zeros(n_points + 1, np.int64)
+        indptr[first[in_order] + 1] = np.diff(by_hill.indptr)
+        np.cumsum(indptr, out=indptr)
+        rows = RaggedRows(indptr, first[by_hill.indices], np.zeros(by_hill.nnz, np.float32))
+        merging.add_flow(rows, hill, by_hill.data, np.ones(n_points), np.inf, kept, n_threads)
 
     def rows_between(
         self, hill: NDArray[np.int32], rank: NDArray[np.int32], max_link: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffpeaks._base.constants import NO_POINT
-from diffpeaks._native import sort_rows
+from diffpeaks._native import limits_at, sort_rows
 from diffpeaks.graph.rows import RaggedRows
-from diffpeaks.neighbors.cells.join import NO_TAILS, CellJoin, PlacedQueries, as_rows
-from diffpeaks.neighbors.cells.partition import Partition
-from diffpeaks.neighbors.cells.ruled_join import RuledJoin
+from diffpeaks.neighbors.cells.join import NO_TAILS, Blocks, CellJoin, PlacedQueries, as_rows
+from diffpeaks.neighbors.cells.partition import CentroidSearch, Partition
+from diffpeaks.neighbors.cells.ruled_join import Known, RuledJoin
 from diffpeaks.neighbors.cells.rules import CellFacts, Rule
 from diffpeaks.neighbors.ragged_rows import first_of_rows
 from diffpeaks.sharded.cells import PointsInCells
@@ -28,6 +28,12 @@ class Loaded(NamedTuple):
 
     join: CellJoin
     numbers: NDArray[np.int32]
+
+    def found(
+        self, queries: PlacedQueries, n_neighbors: int, rule: Rule, known: Known | None = None
+    ) -> RaggedRows:
+        """The nearest points of those that the rule compares."""
+        return self.named(RuledJoin(self.join, n_neighbors).found(queries, rule, known))
 
     def named(self, rows: RaggedRows) -> RaggedRows:
         """Rows with the numbers that points have among all."""
@@ -49,6 +55,11 @@ class StoredJoin:
         self._points, self.n_neighbors = points, n_neighbors
         self.n_points, self.n_features = points.table.shape
         self._room = points.room // _COPIES
+        self._all_fit = self.n_points * points.table.row_bytes <= self._room
+
+    @cached_property
+    def _measure(self) -> Any:
+        return self._points.space(self._points.table.between(0, 1)).measure
 
     @cached_property
     def cells(self) -> CellFacts:
@@ -73,28 +84,40 @@ class StoredJoin:
 
     def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows:
         """The nearest points of those that the rule compares; missing ones are NO_POINT at infinity."""
-        best = NearestRows(len(queries.rows), self.n_neighbors, queries.rows.dtype)
-        limits = self.limit(queries, rule) if rule.reach else np.full(len(queries.rows), np.inf)
-        for loaded, asking in self._visits(queries, rule, limits):
-            some, ruled = queries.some(asking), RuledJoin(loaded.join, self.n_neighbors)
-            best.keep(asking, loaded.named(ruled.found(some, rule, limits[asking])))
-            if not rule.reach:  # which says itself how far cells are visited
-                last = best.distances[asking, -1].astype(np.float64)
-                limits[asking] = loaded.join.space.limit(last) * self.cells.scale**2
-        return best.rows()
+        return self.found_by_each(queries, [rule])[0]
+
+    def found_by_each(self, queries: PlacedQueries, rules: Sequence[Rule]) -> list[RaggedRows]:
+        """What each of several rules finds, which all have a reach or none; cells are read once for all."""
+        k = self.n_neighbors
+        if self._all_fit:
+            return [self._everything.found(queries, k, rule) for rule in rules]
+        if rules[0].reach:
+            limits = self._limit_by_each(queries, rules)
+        else:
+            limits = [np.full(len(queries.rows), np.inf) for _ in rules]
+        blocks, visited, known = self._visited(queries, rules, limits)
+        best = [NearestRows(len(queries.rows), k, queries.rows.dtype) for _ in rules]
+        for loaded, asking in self._visits(queries, blocks, visited):
+            some = queries.some(asking)
+            for rule, of_rule, nearest in zip(rules, known, best, strict=True):
+                nearest.keep(asking, loaded.found(some, k, rule, of_rule.some(asking)))
+                if not rule.reach:  # which says itself how far cells are visited
+                    of_rule.limits[asking] = self._limit_at(nearest.distances[asking, -1])
+        return [nearest.rows() for nearest in best]
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, scaled, to the last point that is found in the nearest cells."""
-        nearest = Rule(self.n_neighbors, rule.n_probes)
-        best = np.full((len(queries.rows), self.n_neighbors), np.inf, queries.rows.dtype)
-        for loaded, asking in self._visits(queries, nearest):
-            squares = RuledJoin(loaded.join, self.n_neighbors).squares(queries.some(asking), nearest)
-            known = best[asking]
-            if np.any(np.isfinite(known)):
-                both = np.concatenate([known, squares], axis=1)
-                squares = np.sort(both, axis=1)[:, : self.n_neighbors]
-            best[asking] = squares
-        return best[:, -1].astype(np.float64) * self.cells.scale**2
+        return self._limit_by_each(queries, [rule])[0]
+
+    def _limit_by_each(self, queries: PlacedQueries, rules: Sequence[Rule]) -> list[NDArray[np.float64]]:
+        found = self.found_by_each(queries, [Rule(self.n_neighbors, rule.n_probes) for rule in rules])
+        return [self._limit_at(rows.distances[rows.indptr[1:] - 1]) for rows in found]
+
+    def _limit_at(self, distances: NDArray[Any]) -> NDArray[np.float64]:
+        """Squares, scaled, beyond which no point has such a distance or less."""
+        limits = np.empty(len(distances))
+        limits_at(np.ascontiguousarray(distances), self._measure, self.cells.scale, limits)
+        return limits
 
     def nearest(self, queries: PlacedQueries) -> RaggedRows:
         """The nearest points of all."""
@@ -113,15 +136,20 @@ class StoredJoin:
         sizes = self.cells.sizes
         return min(len(sizes), int(np.ceil(2 * self.n_neighbors / max(1.0, float(np.median(sizes))))))
 
+    def _visited(
+        self, queries: PlacedQueries, rules: Sequence[Rule], limits: Sequence[NDArray[np.float64]]
+    ) -> tuple[Blocks, NDArray[np.bool_], list[Known]]:
+        """The cells that each block of queries visits by some rule, and what each rule makes known."""
+        cells = queries.cell_of[:1].astype(np.int64)  # any: it is asked for all cells
+        ruled = RuledJoin(self._join_of(cells, self._points.grid.opened().search), self.n_neighbors)
+        marked = [ruled.visited(queries, *of_rule) for of_rule in zip(rules, limits, strict=True)]
+        blocks, visited, known = zip(*marked, strict=True)
+        return blocks[0], np.any(visited, axis=0), list(known)
+
     def _visits(
-        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64] | None = None
+        self, queries: PlacedQueries, blocks: Blocks, visited: NDArray[np.bool_]
     ) -> Iterator[tuple[Loaded, NDArray[np.int64]]]:
-        """The cells that a rule visits, as many together as fit, and which queries visit some of them."""
-        if self.n_points * self._points.table.row_bytes <= self._room:
-            yield self._everything, np.arange(len(queries.rows))
-            return
-        join = self._loaded(queries.cell_of[:1].astype(np.int64)).join  # any: it is asked for all cells
-        blocks, visited = RuledJoin(join, self.n_neighbors).visited(queries, rule, limits)
+        """The cells that are visited, as many together as fit, and which queries visit some of them."""
         for cells in self._chunks(np.any(visited, axis=0), queries):
             asks = np.repeat(visited[:, cells].any(axis=1), np.diff(blocks.starts))
             yield self._loaded(cells), np.sort(blocks.order[asks])
@@ -159,18 +187,30 @@ class StoredJoin:
 
     @cached_property
     def _everything(self) -> Loaded:
-        return self._loaded(np.flatnonzero(self.cells.sizes))
+        cells = np.flatnonzero(self.cells.sizes)
+        return Loaded(self._join_of(cells, self._points.grid.opened().search), self._numbers(cells))
 
     def _loaded(self, cells: NDArray[np.int64]) -> Loaded:
+        """Some cells, of which alone queries know whether they reach them."""
+        search = self._points.grid.opened().search.among(cells)
+        return Loaded(self._join_of(cells, search), self._numbers(cells))
+
+    def _join_of(self, cells: NDArray[np.int64], search: CentroidSearch) -> CellJoin:
+        """The points of some cells; queries reach those whose centroids are searched."""
         first, last = self._starts[cells], self._starts[cells + 1]
         points = self._points.table.runs(first, last)
-        grid = self._points.grid.opened()
-        partition = Partition(grid.search, np.repeat(cells.astype(np.int32), last - first))
-        join = CellJoin(self._points.space(points), grid.coordinates(points), partition, 1)
+        partition = Partition(search, np.repeat(cells.astype(np.int32), last - first))
+        coordinates = self._points.grid.opened().coordinates(points)
+        join = CellJoin(self._points.space(points), coordinates, partition, 1)
         join.packed.set_spread(self.cells.spread)
+        return join
+
+    def _numbers(self, cells: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Of the points of some cells among all."""
+        first, last = self._starts[cells], self._starts[cells + 1]
         lengths = last - first
         skipped = np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
-        return Loaded(join, (np.arange(len(skipped)) + skipped).astype(np.int32))
+        return (np.arange(len(skipped)) + skipped).astype(np.int32)
 
 
 class NearestRows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,10 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._base.array_file import Arrays
-from diffpeaks.graph.rows import RaggedRows, offsets
 from diffpeaks.neighbors.duplicates import Duplicates
 from diffpeaks.neighbors.euclidean import EuclideanSpace, Pull
-from diffpeaks.sharded.blocks import Block, Bounds, OpenBlock, all_bounds, block_arrays
+from diffpeaks.sharded.blocks import Block, Bounds, OpenBlock, all_bounds
 from diffpeaks.sharded.cells import PointsInCells, StoredGrid
 from diffpeaks.sharded.store import Store, Vector, concatenated, in_turn
 from diffpeaks.sharded.table import Table, write_rows
@@ -107,32 +107,32 @@ class Move(NamedTuple):
 
 def _moved(move: Move) -> Arrays:
     """The moved points of a block in a file, and the sums of those of each cell."""
-    block, table = move.block.opened(), move.points.table
-    n_neighbors = int(block.graph.degrees.max())
-    step = max(_FEWEST_ROWS, move.points.room // (4 * n_neighbors * table.row_bytes))
-    pieces = [
-        _moved_rows(move, block, begin, min(begin + step, block.n_own))
-        for begin in range(0, block.n_own, step)
-    ]
-    points = np.concatenate(pieces)
+    block = move.block.opened()
+    points = np.concatenate([_moved_rows(move, part) for part in _parts_in_memory(move.points, block)])
     write_rows(move.path, points)
     cell = _cell_of(move.points, block.own)
     cells, number = np.unique(cell, return_inverse=True)
     return {"cell": cells, "sum": _sums_by(number, np.ones(len(points)), points, len(cells))}
 
 
-def _moved_rows(move: Move, block: OpenBlock, begin: int, end: int) -> NDArray[Any]:
-    """Some points of a block, moved; only the points that they touch are in memory."""
-    entries = slice(*block.graph.indptr[[begin, end]].tolist())
-    lengths, first = block.graph.degrees[begin:end], block.own.start + begin
-    named = block.points[block.graph.indices[entries]]
-    rows = RaggedRows(offsets(lengths), named, block.graph.distances[entries])
-    piece = OpenBlock.of_arrays(first, block_arrays(first, lengths, rows))
-    points = move.points.table.at(piece.points)
-    space = move.points.space(points)
-    masses = None if move.masses is None else piece.of_all(move.masses)
-    moved = space.shifted(points, piece.graph, True, masses, piece.of_all(move.reach), move.pull, 1)
-    found: NDArray[Any] = space.moved(moved[: piece.n_own]).points
+def _parts_in_memory(points: PointsInCells, block: OpenBlock) -> Iterator[OpenBlock]:
+    """The block, or parts of it that touch fewer points, where all that it touches take too much memory."""
+    most = points.room // (4 * points.table.row_bytes)
+    if block.graph.n_samples <= most:
+        yield block
+        return
+    step = max(_FEWEST_ROWS, most // int(block.graph.degrees.max()))
+    for begin in range(0, block.n_own, step):
+        yield block.part(begin, min(begin + step, block.n_own))
+
+
+def _moved_rows(move: Move, block: OpenBlock) -> NDArray[Any]:
+    """The points of a block, moved; only the points that they touch are in memory."""
+    points = move.points.table.at(block.points)
+    space, own = move.points.space(points), points[: block.n_own]
+    masses = None if move.masses is None else block.of_all(move.masses)
+    moved = space.shifted(own, block.own_rows, True, masses, block.of_all(move.reach), move.pull, 1)
+    found: NDArray[Any] = space.moved(moved).points
     return found
 
 

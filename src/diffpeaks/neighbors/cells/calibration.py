@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -59,6 +60,7 @@ class Ruled(Protocol):
     def homes_of(self, points: NDArray[np.int32]) -> NDArray[np.int32]: ...
     def listed(self, queries: PlacedQueries, n_listed: int) -> NDArray[np.int32]: ...
     def found(self, queries: PlacedQueries, rule: Rule) -> RaggedRows: ...
+    def found_by_each(self, queries: PlacedQueries, rules: Sequence[Rule]) -> Iterable[RaggedRows]: ...
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]: ...
 
 
@@ -73,17 +75,13 @@ class CalibratedJoin:
         self.recall, self.recall_error, self.reached = 0.0, 1.0, False
         if rule.n_probes == len(ruled.cells.sizes):
             return  # visiting all cells saves nothing, and not even that may be enough
-        for share in RELAXED:
-            self.rule = rule.relaxed(share)
-            self._measure(unseen)
+        relaxed = [rule.relaxed(share) for share in RELAXED]
+        for self.rule, rows in zip(relaxed, ruled.found_by_each(unseen.queries, relaxed), strict=True):
+            found = rows.indices.reshape(len(unseen.truth.which), -1)
+            self.recall, self.recall_error = unseen.truth.estimate(found)
             self.reached = self.recall - self.recall_error >= recall
             if self.reached:
                 break
-
-    def _measure(self, unseen: Sampled) -> None:
-        """What the rule finds for queries that it was not fitted to."""
-        found = self.found(unseen.queries).indices.reshape(len(unseen.truth.which), -1)
-        self.recall, self.recall_error = unseen.truth.estimate(found)
 
     def found(self, queries: PlacedQueries) -> RaggedRows:
         """The nearest points of those that the rule compares."""

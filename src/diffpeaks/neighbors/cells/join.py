@@ -212,11 +212,17 @@ class CellJoin:
         self.packed.nearest(asked, table, probes, SQUARES, *rows, self.n_threads)
         return rows
 
-    def visited(self, queries: PlacedQueries, blocks: Blocks, probes: Probes) -> NDArray[np.bool_]:
-        """For each block the cells that its queries visit, or a few more; a reach asks for limits."""
+    def visited(
+        self, queries: PlacedQueries, blocks: Blocks, probes: Probes
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """For each block the cells that its queries visit, and for each query its last score.
+
+        A reach asks for limits. The last score is that of the last cell within reach.
+        """
         found = np.zeros((len(blocks.cells), len(self.cells.centroids)), bool)
-        self.packed.mark_visited(self._asked(queries, blocks), probes, found, self.n_threads)
-        return found
+        last_scores = np.empty(len(queries.rows))
+        self.packed.mark_visited(self._asked(queries, blocks), probes, found, last_scores, self.n_threads)
+        return found, last_scores
 
     def within(self, queries: PlacedQueries, reach: NDArray[np.float64]) -> RaggedRows:
         """All points that are no farther than their own reach."""

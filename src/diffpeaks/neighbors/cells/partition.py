@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from diffpeaks._native import PackedCells, Probes
 from diffpeaks.graph.rows import offsets
 from diffpeaks.neighbors.cells.join import (
     NATIVE_QUERIES,
+    NO_CELL,
     NO_TAILS,
     SQUARES,
     Coordinates,
@@ -28,12 +30,22 @@ class CentroidSearch:
     def __init__(self, centroids: NDArray[Any], scale: float, n_threads: int) -> None:
         self.centroids, self._scale, self.n_threads = centroids, scale, n_threads
         self._middle = centroids.mean(axis=0, dtype=np.float64, keepdims=True)
+        self._cell_of = np.zeros(len(centroids), np.int32)
         self.packed = self.pack()
+
+    def among(self, which: NDArray[np.int64]) -> CentroidSearch:
+        """The same search among some of the centroids, by the numbers that they have among all."""
+        search = copy.copy(self)
+        search._cell_of = np.full(len(self.centroids), NO_CELL, np.int32)
+        search._cell_of[which] = 0
+        search.packed = search.pack()
+        return search
 
     def pack(self) -> PackedCells:
         """The centroids as members of one cell."""
-        everything = np.zeros(len(self.centroids), np.int32)
-        return packed_cells(self.centroids, NO_TAILS, everything, self._middle, self._scale, self.n_threads)
+        return packed_cells(
+            self.centroids, NO_TAILS, self._cell_of, self._middle, self._scale, self.n_threads
+        )
 
     def nearest(self, rows: NDArray[Any]) -> NDArray[np.int32]:
         """The nearest centroid to each row, ties to the lower."""

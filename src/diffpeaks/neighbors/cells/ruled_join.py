@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,24 @@ from diffpeaks.neighbors.cells.join import (
     members_by_cell,
 )
 from diffpeaks.neighbors.cells.rules import CellFacts, Rule
+
+
+class Known(NamedTuple):
+    """What is known of queries before their join, so that some cells can be visited apart from others.
+
+    Attributes
+    ----------
+    limits : array of shape (n_queries,)
+        How far the neighbours are at most, in squares of scaled coordinates.
+    last_scores : array of shape (n_queries,) or None
+        The score of the last cell that a query reaches.
+    """
+
+    limits: NDArray[np.float64]
+    last_scores: NDArray[np.float64] | None = None
+
+    def some(self, which: NDArray[Any]) -> Known:
+        return Known(self.limits[which], None if self.last_scores is None else self.last_scores[which])
 
 
 class RuledJoin:
@@ -48,38 +67,33 @@ class RuledJoin:
         blocks = even_blocks(queries.cell_of)
         return self._join.nearest_in_coordinates(queries, blocks, n_listed, Probes())[0]
 
-    def found(
-        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64] | None = None
-    ) -> RaggedRows:
-        """The nearest points; missing ones are NO_POINT at infinity.
-
-        Limits are how far the neighbours of queries are at most, in squares of scaled coordinates, where that
-        is known.
-        """
+    def found(self, queries: PlacedQueries, rule: Rule, known: Known | None = None) -> RaggedRows:
+        """The nearest points; missing ones are NO_POINT at infinity."""
         blocks = cell_blocks(queries.cell_of)
-        probes = self._probes(rule, blocks.cells, limits)
+        probes = self._probes(rule, blocks.cells, known)
         return self._join.nearest_listed(queries, blocks, self.n_neighbors, rule.n_listed, probes)
+
+    def found_by_each(self, queries: PlacedQueries, rules: Sequence[Rule]) -> Iterator[RaggedRows]:
+        """What each of several rules finds, one after the other as they are asked for."""
+        return (self.found(queries, rule) for rule in rules)
 
     def limit(self, queries: PlacedQueries, rule: Rule) -> NDArray[np.float64]:
         """Squared distance, in scaled coordinates, to the last point that is listed."""
-        return self.squares(queries, rule)[:, -1].astype(np.float64) * self._join.coordinates.scale**2
-
-    def squares(self, queries: PlacedQueries, rule: Rule) -> NDArray[Any]:
-        """Squared distances in coordinates to the points that are listed."""
         blocks = cell_blocks(queries.cell_of)
         probes = self._probes(rule, blocks.cells)
-        return self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
+        squares = self._join.nearest_in_coordinates(queries, blocks, rule.n_listed, probes)[1]
+        return squares[:, -1].astype(np.float64) * self._join.coordinates.scale**2
 
     def visited(
-        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64] | None = None
-    ) -> tuple[Blocks, NDArray[np.bool_]]:
-        """The queries in blocks, and the cells that each block visits, or a few more."""
+        self, queries: PlacedQueries, rule: Rule, limits: NDArray[np.float64]
+    ) -> tuple[Blocks, NDArray[np.bool_], Known]:
+        """The queries in blocks, the cells that each block visits, and what is known of the queries then."""
         blocks = cell_blocks(queries.cell_of)
-        return blocks, self._join.visited(queries, blocks, self._probes(rule, blocks.cells, limits))
+        probes = self._probes(rule, blocks.cells, Known(limits))
+        visited, last_scores = self._join.visited(queries, blocks, probes)
+        return blocks, visited, Known(limits, last_scores if rule.reach else None)
 
-    def _probes(
-        self, rule: Rule, cells: NDArray[np.int32], limits: NDArray[np.float64] | None = None
-    ) -> Probes:
+    def _probes(self, rule: Rule, cells: NDArray[np.int32], known: Known | None = None) -> Probes:
         join, partition = self._join, self._partition
         n_cells, weight = len(partition.centroids), np.float32(rule.spread_weight)
         probes = Probes(
@@ -91,8 +105,10 @@ class RuledJoin:
             partition.packed_centroids(weight * join.packed.spread() if weight else None),
             partition.centroid_rows,
         )
-        if limits is not None:
-            probes.set_limits(limits)
+        if known is not None:
+            probes.set_limits(known.limits)
+            if known.last_scores is not None:
+                probes.set_last_scores(known.last_scores)
         return probes
 
 

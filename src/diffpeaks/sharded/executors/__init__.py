@@ -1,6 +1,12 @@
 """Who runs the tasks of a stage: this process, processes of this machine, Ray or Dask."""
 
-from diffpeaks.sharded.executors.base import Executor, WorkerLostError, peak_resident, resident
+from diffpeaks.sharded.executors.base import (
+    Executor,
+    WorkerLostError,
+    peak_resident,
+    resident,
+    return_freed_memory,
+)
 from diffpeaks.sharded.executors.choice import executor_of
 from diffpeaks.sharded.executors.dask import DaskExecutor
 from diffpeaks.sharded.executors.processes import ProcessExecutor
@@ -17,4 +23,5 @@ __all__ = [
     "executor_of",
     "peak_resident",
     "resident",
+    "return_freed_memory",
 ]

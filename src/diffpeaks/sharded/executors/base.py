@@ -94,7 +94,7 @@ class Outcome(NamedTuple):
 def outcome(task: Callable[[T], Any], argument: T) -> Outcome:
     """What runs in the worker. Errors are values, so that nobody takes them for a lost worker."""
     result, error = None, None
-    _return_freed_memory()
+    return_freed_memory()
     try:
         result = task(argument)
     except Exception as raised:
@@ -104,7 +104,7 @@ def outcome(task: Callable[[T], Any], argument: T) -> Outcome:
 
 
 @cache
-def _return_freed_memory() -> None:
+def return_freed_memory() -> None:
     """Have the C library return freed memory to the system: what it keeps counts towards the limit."""
     if sys.platform == "linux":
         with suppress(AttributeError):  # other libraries than that of GNU
