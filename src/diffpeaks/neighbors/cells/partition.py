@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from diffpeaks._native import PackedCells, Probes
@@ -64,12 +65,18 @@ def k_means(sample: NDArray[Any], n_cells: int, scale: float, n_threads: int) ->
     centroids = sample[np.sort(random.permutation(len(sample))[:n_cells])]
     for _ in range(_ROUNDS):
         label = CentroidSearch(centroids, scale, n_threads).nearest(sample)
-        counts = np.bincount(label)
-        counts = counts[counts > 0]
-        ordered = sample[np.argsort(label, kind="stable")]
-        sums = np.add.reduceat(ordered, offsets(counts)[:-1], axis=0, dtype=np.float64)
-        centroids = (sums / counts[:, None]).astype(sample.dtype)
+        centroids = _means(sample, label)
     return centroids
+
+
+def _means(rows: NDArray[Any], label: NDArray[np.int32]) -> NDArray[Any]:
+    """The mean of the rows of each label that any row has."""
+    counts = np.bincount(label)
+    counts = counts[counts > 0]
+    shares = np.repeat(1 / counts, counts).astype(rows.dtype)
+    members = np.argsort(label, kind="stable")
+    means: NDArray[Any] = sp.csr_array((shares, members, offsets(counts)), (len(counts), len(rows))) @ rows
+    return means
 
 
 def _ordered(centroids: NDArray[Any], scale: float, n_threads: int) -> NDArray[Any]:
