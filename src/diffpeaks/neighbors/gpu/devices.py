@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 import warnings
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 WORKSPACE = 1 << 31  # bytes that comparing takes, at most
 PAIR_BYTES = 16 * 8 * 4  # lanes of a pair in double, and what they are made of
 FEW_FEATURES = 8  # up to there differences are cheap, and products lose small ones
+_COMPILING = (
+    "kernels for the GPU are being compiled, which takes some seconds; Triton keeps them on this machine, so "
+    "that later calls find them"
+)
 
 
 def opened(name: str) -> torch.device:
@@ -44,7 +49,26 @@ def opened(name: str) -> torch.device:
         torch.zeros(1, device=device)
     except RuntimeError as error:  # a driver that is too old, or a card that another process holds
         raise ValueError(f"device={name!r} cannot be used: {error}; use device=None") from error
+    if has_triton():
+        tell_of_compiling()
     return device
+
+
+@functools.cache
+def tell_of_compiling() -> None:
+    """Warn once in this process if a kernel is compiled, rather than found in the cache of Triton."""
+    try:
+        from triton import knobs
+    except ImportError:  # before version 3.4 Triton does not say what it compiles
+        return
+
+    def tell(*, cache_hit: bool, **_: Any) -> None:
+        if not cache_hit:
+            knobs.compilation.listener = None
+            warnings.warn(_COMPILING, stacklevel=2)
+
+    if knobs.compilation.listener is None:
+        knobs.compilation.listener = tell
 
 
 @contextlib.contextmanager
