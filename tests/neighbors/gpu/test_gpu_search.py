@@ -17,7 +17,7 @@ from refusals import refuses
 from diffpeaks import DensityDBSCAN, DensityPeaks, KernelDiffusion, neighbor_graph
 from diffpeaks.datasets import make_faces
 from diffpeaks.neighbors import searchable
-from diffpeaks.neighbors.gpu import ladder
+from diffpeaks.neighbors.gpu import ladder, table
 from diffpeaks.neighbors.gpu import space as space_module
 from diffpeaks.neighbors.gpu.ladder import DevicePoints, Rung
 from diffpeaks.neighbors.inputs import space_of
@@ -102,7 +102,7 @@ def test_the_best_columns_come_by_groups_as_they_do_at_once(monkeypatch):
     points = DevicePoints(torch.from_numpy(X), space_of(X, "euclidean").measure, torch.device("cpu"))
     compared = points._table("floats").compared(torch.as_tensor(X[:50]))
     grouped = ladder._best_columns(compared, 20)
-    monkeypatch.setattr(ladder, "_GROUP", 10**6)
+    monkeypatch.setattr(table, "GROUP", 10**6)
     whole = ladder._best_columns(compared, 20)
     for ours, theirs in zip(grouped, whole, strict=True):
         np.testing.assert_array_equal(ours, theirs)
