@@ -224,7 +224,7 @@ def test_a_cut_can_be_changed_in_one_rule():
     )
     with refuses("no Cut"):
         model.recut(cut={"max_link": 1.0})
-    with refuses("either a cut or rules"):
+    with refuses("one of cut, peaks, and rules"):
         model.recut(max_link=1.0, cut=model.cut_)
     with refuses("max_link|-1"):
         model.recut(cut=replace(model.cut_, max_link=-1.0))
@@ -233,7 +233,7 @@ def test_a_cut_can_be_changed_in_one_rule():
 def test_cuts_that_are_none_are_refused_with_words():
     model = DensityPeaks().fit(general_position(0, 60))
     for peaks in (5, [[0, 1]], np.zeros((2, 2), int)):
-        with refuses("peaks|dimensions|flat"):
+        with refuses("peaks|dimensions|a list or an array"):
             model.recut(peaks=peaks)
     for name in ("max_link", "min_prominence"):
         with refuses(f"{name}=None|no number"):

@@ -43,10 +43,10 @@ class DensityDBSCAN(DensityClusterer):
         Whether a sample that is no core joins its nearest core neighbour; otherwise it is noise.
     n_neighbors : int or "auto"
         Number of neighbours, the sample itself included, for the default density, for values and for
-        functions; other densities have their own parameter. "auto" is 3 log2(n) for the default density, and
-        2 log2(n) for the others.
+        functions; other densities have their own parameter. "auto" is 3 log2(n) of n distinct samples for the
+        default density, and 2 log2(n) for the others.
     recipe : Recipe, optional
-        As in `DensityPeaks`; only its neighbours, steps, links and core density are used.
+        As in `DensityPeaks`; only its duplicates, neighbours, steps, links and core density are used.
     metric, metric_params, search, n_jobs, device, verbose, callback
         As in `neighbor_graph`; a search by name, or `ApproximateSearch`.
 
@@ -129,8 +129,9 @@ class DensityDBSCAN(DensityClusterer):
         if sample_weight is not None:
             X, weights, self._absent = weighed(X, sample_weight, density, self.metric)
 
-        # neighbours, and whether samples far from all others are strangers
-        samples = DistinctSamples(self._searchable(X), weights)
+        # distinct samples, their neighbours, and whether samples far from all others are strangers
+        merge = recipe.merge_duplicates and density.merges_duplicates
+        samples = DistinctSamples.of(self._searchable(X), weights, merge)
         needs = self._needs(density, samples, recipe)
         graph = samples.graph(*needs)
         points = samples.points
@@ -142,10 +143,10 @@ class DensityDBSCAN(DensityClusterer):
         # cores, and the links that join them; without a recipe those of a density that is given are the graph
         follows_recipe = self.density is None or self.recipe is not None
         max_link = self.isolation_.max_link if follows_recipe else np.inf
-        links = hill_links(graph, settings.links, points.n_threads).below(max_link)
+        links = samples.graph_of_samples(hill_links(graph, settings.links, points.n_threads).below(max_link))
         by_recipe = isinstance(self.min_density, str)
         min_density = recipe.core_density if by_recipe else float(self.min_density)
-        return self._set(CoreClustering(density, links, max_link, min_density, self.border))
+        return self._set(CoreClustering(density, samples, links, max_link, min_density, self.border))
 
     _absent: Absent | None
 
@@ -155,12 +156,12 @@ class DensityDBSCAN(DensityClusterer):
         self.labels_ = self._labels(cores)
         self.core_sample_indices_: NDArray[Any] = np.flatnonzero(cores.is_core)
         self.peak_indices_: NDArray[Any] = cores.peaks
-        self.graph_, self.density_ = cores.estimator.graph_, cores.density
+        self.graph_, self.density_ = cores.graph, cores.density
         if self._absent is not None:
             present, leaves = self._absent.present, self._leaves
             self.core_sample_indices_ = present[self.core_sample_indices_]
             self.peak_indices_ = present[cores.peaks]
-            self.graph_ = leaves.graph(cores.estimator.graph_)
+            self.graph_ = leaves.graph(cores.graph)
             self.density_ = self._absent.among(cores.density, leaves.density)
         return self
 
@@ -168,7 +169,8 @@ class DensityDBSCAN(DensityClusterer):
     def _leaves(self) -> Leaves:
         """The samples of weight zero, of which there are some."""
         assert self._absent is not None
-        return Leaves.of(self._absent, self._cores.estimator, self._absent.X)
+        cores = self._cores
+        return Leaves.of(self._absent, cores.estimator, self._absent.X, cores.distinct.first)
 
     def _labels(self, cores: CoreClustering) -> NDArray[np.int64]:
         if self._absent is None:

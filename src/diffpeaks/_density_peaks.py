@@ -44,7 +44,8 @@ class DensityPeaks(FittedMethods, DensityClusterer):
     n_clusters : int, optional
         Use that many peaks, those with the largest density x delta.
     max_link : float, optional
-        Drop links of that length or longer.
+        Drop links of that length or longer. Beside `n_clusters`, `max_link` and `min_prominence` drop and
+        merge nothing: they say which samples may be peaks.
     min_prominence : float, optional
         Merge hills that rise less than that above their saddle, in log density; infinity leaves one hill for
         each connected component of the graph. The automatic cut also uses the flow over saddles
@@ -203,7 +204,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         recipe: Recipe,
     ) -> Clustering:
         """The method, from points to clusters, wherever the points lie: in memory, on a device, in files."""
-        seed = _fixed_seed(self.random_state)
+        seed = fixed_seed(self.random_state)
 
         # distinct samples and their neighbour graph; smoothing asks for a number of neighbours, not for balls
         samples = DistinctSamples.of(points, weights, recipe.merge_duplicates and density.merges_duplicates)
@@ -278,7 +279,7 @@ class DensityPeaks(FittedMethods, DensityClusterer):
         return copy(self)._set(clustering)
 
 
-def _fixed_seed(random_state: Any) -> int:
+def fixed_seed(random_state: Any) -> int:
     """A seed that stays: a generator is asked for one, and None stands for 0."""
     if random_state is None or isinstance(random_state, (int, np.integer)):
         return int(random_state or 0)

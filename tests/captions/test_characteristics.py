@@ -75,3 +75,9 @@ def test_a_short_name_is_of_words_or_else_of_the_first_trait():
     assert (short_name([], left), short_name([], right)) == ("side left (100%)", "side right (100%)")
     assert short_name(["red", "car"], left) == "red, car"
     assert short_name([], []) == ""
+
+
+def test_missing_categories_are_no_part_of_all():
+    colors = np.array(["red", "blue", None, None] * 30, object)
+    labels = np.repeat([0, 1, 2], 40)  # each cluster has the colors of all
+    assert characteristic_columns({"color": typed_column(colors)}, labels, 3) == [[], [], []]

@@ -62,7 +62,7 @@ def test_refusals(peaks, words):
 
 def test_peaks_and_rules_are_not_mixed():
     for rule in ({"n_clusters": 2}, {"max_link": 1.0}, {"cut": MODEL.cut_}):
-        with refuses("peaks|either"):
+        with refuses("in two ways|peaks"):
             MODEL.recut(peaks=[DENSEST], **rule)
     with refuses("peaks and rules"):
         replace(MODEL.cut_, peaks=(DENSEST,))

@@ -8,8 +8,9 @@ from clouds import clouds, general_position, rows_of, same_partition
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
+from sklearn.base import clone
 
-from diffpeaks import DensityPeaks, neighbor_graph
+from diffpeaks import DensityDBSCAN, DensityPeaks, neighbor_graph
 from diffpeaks.forest.peaks import hill_links
 from diffpeaks.neighbors import DistinctSamples, searchable
 from diffpeaks.recipes import DEFAULT, LinkShares
@@ -33,6 +34,23 @@ def test_copies_act_as_weights(seed, counts, max_link):
     for min_prominence in (0.0, 0.1, 0.5):
         cut = {"max_link": max_link, "min_prominence": min_prominence}
         assert same_partition(of_copies.recut(**cut), of_weights.recut(**cut)[origin])
+
+
+@given(seed=st.integers(0, 99), counts=COUNTS, border=st.booleans())
+def test_copies_act_as_weights_where_cores_are_joined(seed, counts, border):
+    distinct = general_position(seed, len(counts))
+    many, origin = repeated(distinct, counts)
+    model = DensityDBSCAN(border=border)
+    of_weights = clone(model).fit(distinct, sample_weight=counts)
+    of_copies = model.fit(many)
+    np.testing.assert_allclose(of_copies.density_, of_weights.density_[origin], rtol=1e-9)
+    assert same_partition(of_copies.labels_, of_weights.labels_[origin])
+    np.testing.assert_array_equal(
+        of_copies.core_sample_indices_, np.flatnonzero(np.isin(origin, of_weights.core_sample_indices_))
+    )
+    np.testing.assert_array_equal(of_copies.labels_[of_copies.peak_indices_], range(of_copies.n_clusters_))
+    np.testing.assert_array_equal(of_copies.predict(many), of_copies.labels_)
+    assert of_copies.graph_.n_samples == len(many) == len(of_copies.forest_.parent)
 
 
 def test_only_ratios_of_weights_count():

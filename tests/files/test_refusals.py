@@ -70,7 +70,7 @@ LIES = [
     ("a.csv", text(b"0,1\n1,2\n"), Wanted(), "'a.csv'|numbers alone|--header|--no-header"),
     ("a.csv", text(b"a,a\n1,2\n"), Wanted(), "'a.csv'|'a'|differ"),
     ("a.csv", text(b'a,b\n1,"2\n'), Wanted(), "'a.csv'|line 2"),
-    ("a.csv", text(b"a,b\n1,\xff\xfe\n"), Wanted(), "'a.csv'|line|UTF-8"),
+    ("a.csv", text(b"a,b\n1,\xff\xfe\n"), Wanted(), "'a.csv'|0xff|UTF-8"),
     ("a.csv", text(b"a,b\n1,2\n"), Wanted(("c*",)), "'a.csv'|'c*'|['a', 'b']"),
     ("a.csv", text(b"a,b\n1,2\n"), Wanted(id="c"), "'a.csv'|'c'|['a', 'b']"),
     ("a.csv", text(b"a\n1\n"), Wanted(id="a"), "'a.csv'|no columns of numbers"),

@@ -278,7 +278,7 @@ def test_ray_that_is_connected_has_its_own_workers(on_ray):
         (7, None, "executor=7|use one of"),
         (SerialExecutor, None, "SerialExecutor|use one of"),
         ("serial", 2, "n_workers=2|'serial'|'processes'"),
-        ("processes", 0, "n_workers=0|at least 1"),
+        ("processes", 0, "n_workers=0|1 .. 4096"),
         ("processes", 1.5, "n_workers|1.5"),
         (SerialExecutor(), 2, "n_workers=2|no effect"),
     ],

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from refusals import refuses
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from small_groups import small_groups
 from stored_runs import shards_in
@@ -183,6 +184,16 @@ def test_a_run_that_was_stopped_at_any_stage_goes_on_where_it_was(tmp_path):
     assert {"search", "smoothing", "weights", "step", "links", "parents", "flow", "borders"} <= {*stages}
     assert resumed == sorted(resumed)
     assert resumed[:2] == [0, 1]
+
+
+def test_a_run_goes_on_with_a_generator_in_the_same_state(tmp_path):
+    work = tmp_path / "work"
+    first = fitted(DIGITS[:300], work_folder=work, random_state=np.random.RandomState(3))
+    second = fitted(DIGITS[:300], work_folder=work, random_state=np.random.RandomState(3))
+    assert second.n_resumed_ > first.n_resumed_ == 0
+    assert_array_equal(second.labels_, first.labels_)
+    with refuses("random_state was|now"):
+        fitted(DIGITS[:300], work_folder=work, random_state=np.random.RandomState(4))
 
 
 @pytest.mark.parametrize("name", ["exact sample", "calibration"])

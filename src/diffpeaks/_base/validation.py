@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_SAMPLES = np.iinfo(np.int32).max
-_MAX_THREADS = 4096  # more than any machine has cores
+MAX_THREADS = 4096  # more than any machine has cores
 BYTES_PER_NEIGHBOR = 4 + 8  # an int32 index and a float64 distance
 
 
@@ -25,8 +25,8 @@ def n_threads(n_jobs: int | None) -> int:
         raise TypeError(f"n_jobs={n_jobs!r} must be an integer, or None for all cores")
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use a positive number, or None for all cores")
-    if n_jobs > _MAX_THREADS:
-        raise ValueError(f"n_jobs={n_jobs} must be at most {_MAX_THREADS} threads; use None for all cores")
+    if n_jobs > MAX_THREADS:
+        raise ValueError(f"n_jobs={n_jobs} must be at most {MAX_THREADS} threads; use None for all cores")
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 

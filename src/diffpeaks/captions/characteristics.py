@@ -133,7 +133,8 @@ def _of_categories(
         shape=(n_clusters, n_categories),
     ).tocsr()
     size = np.maximum(pairs.sum(axis=1), 1)
-    share = np.bincount(column.codes[column.codes != MISSING], minlength=n_categories) / len(labels)
+    of_all = column.codes[column.codes != MISSING]
+    share = np.bincount(of_all, minlength=n_categories) / max(1, len(of_all))
     spread = np.sqrt(np.maximum(share * (1 - share), 1e-12))
     found: list[Trait | None] = []
     for cluster in range(n_clusters):

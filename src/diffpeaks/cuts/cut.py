@@ -85,12 +85,13 @@ def given_cut(cut: Cut | None, peaks: Sequence[int] | None, by_rules: Cut | None
         raise TypeError(f"cut={cut!r} is no Cut; use dataclasses.replace(model.cut_, ...)")
     if (cut is not None) + (peaks is not None) + (by_rules is not None) > 1:
         raise ValueError(
-            f"cut={cut} or peaks={peaks} comes with others; give either a cut or rules, or peaks"
+            "a cut is given in two ways; give one of cut, peaks, and rules (n_clusters, max_link, "
+            "min_prominence)"
         )
     if peaks is None:
         return by_rules if cut is None else cut
     if np.ndim(peaks) != 1:
-        raise ValueError(f"peaks has {np.ndim(peaks)} dimensions; give a flat list of samples")
+        raise ValueError(f"peaks has {np.ndim(peaks)} dimensions; give a list or an array of samples")
     return Cut(peaks=tuple(peaks))
 
 

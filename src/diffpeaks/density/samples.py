@@ -1,4 +1,4 @@
-"""Samples before the density: which are isolated, and how the others are smoothed.
+"""Samples before the density: which are isolated, and how samples are smoothed.
 
 Smoothing. Noise in many dimensions hides hills. In m dimensions k neighbours are about k^(-1/m) of the k-th
 neighbour distance apart, and the error of their mean is about k^(-1/2) of it. In the plane the two are alike:

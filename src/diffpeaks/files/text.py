@@ -61,9 +61,8 @@ def _table(source: Source, delimiter: str, header: bool | None) -> Iterator[_Tab
         except csv.Error as error:
             raise source.fault(f"line {reader.line_num}: {error}") from error
         except UnicodeDecodeError as error:
-            raise source.fault(
-                f"after line {reader.line_num}: the text is not in UTF-8 ({error}); save it in UTF-8"
-            ) from error
+            byte = error.object[error.start]
+            raise source.fault(f"byte {byte:#04x} is no text in UTF-8; save the file in UTF-8") from error
 
 
 class _Table:

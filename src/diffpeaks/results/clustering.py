@@ -135,7 +135,10 @@ class Clustering:
         return False
 
     def forest_within(self, max_link: float | None) -> PeakForest:
-        """The forest along links that are shorter than that; None is all links."""
+        """The forest along links that are shorter than that, by height alone; None is all links.
+
+        For the bound of the cut it is the forest of the cut.
+        """
         if not self.cut.is_of_all_samples and max_link == self.cut.max_link:
             return self.forest
         return self.landscape.forest_within(np.inf if max_link is None else max_link)

@@ -14,6 +14,7 @@ from diffpeaks.cuts.linking import core_labels
 from diffpeaks.density import GraphDensity
 from diffpeaks.forest.peaks import PeakForest, density_order, peak_forest
 from diffpeaks.graph import NeighborGraph
+from diffpeaks.neighbors import DistinctSamples
 from diffpeaks.results.prediction import CoreRule, Rule, Surroundings, nearest_rule, predicted_labels
 
 
@@ -24,8 +25,10 @@ class CoreClustering:
     Attributes
     ----------
     estimator : GraphDensity
+        Fitted to the distinct samples.
+    distinct : DistinctSamples
     links : NeighborGraph
-        Core samples are joined along it.
+        Of all samples; core samples are joined along it.
     max_link : float
         Links of that length or longer are dropped.
     min_density : float
@@ -35,14 +38,20 @@ class CoreClustering:
     """
 
     estimator: GraphDensity
+    distinct: DistinctSamples
     links: NeighborGraph
     max_link: float
     min_density: float
     border: bool
 
-    @property
+    @cached_property
     def density(self) -> NDArray[np.float64]:
-        return self.estimator.density_
+        return self.distinct.of_samples(self.estimator.density_)
+
+    @cached_property
+    def graph(self) -> NeighborGraph:
+        """The graph of all samples."""
+        return self.distinct.graph_of_samples(self.estimator.graph_)
 
     @cached_property
     def order(self) -> NDArray[np.int32]:
@@ -55,7 +64,7 @@ class CoreClustering:
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        reached = self.estimator.graph_.below(self.max_link) if self.border else None
+        reached = self.graph.below(self.max_link) if self.border else None
         return core_labels(self.links, self.is_core, self.order, reached)
 
     @cached_property
@@ -72,13 +81,16 @@ class CoreClustering:
 
     def predicted(self, X: Any) -> NDArray[np.int64]:
         """Labels of new samples that were checked."""
-        around = Surroundings(self.estimator, self.labels, max_link=self.max_link)
-        return predicted_labels(X, self.estimator._points.searched(), self.labels, around, self._rule())
+        labels = self.distinct.of_first(self.labels)
+        around = Surroundings(self.estimator, labels, max_link=self.max_link)
+        points = self.estimator._points.searched()
+        return predicted_labels(X, points, labels, around, self._rule(labels))
 
-    def _rule(self) -> Rule:
+    def _rule(self, labels: NDArray[np.int64]) -> Rule:
         """How the neighbours of a new sample decide its label."""
+        is_core = self.distinct.of_first(self.is_core)
         if self.border:
-            return CoreRule(self.estimator, self.is_core, self.labels)
+            return CoreRule(self.estimator, is_core, labels)
         if not self.estimator.known_at_new_samples:
-            return nearest_rule(self.labels)
-        return CoreRule(self.estimator, self.is_core, self.labels, self.min_density)
+            return nearest_rule(labels)
+        return CoreRule(self.estimator, is_core, labels, self.min_density)

@@ -191,7 +191,8 @@ class FittedMethods(PointsEstimator):
         """All clusterings by `min_prominence` of the same density, as a tree of hills.
 
         `hierarchy().labels_at(p)` is `recut(min_prominence=p)` before noise is told apart. With `max_link`
-        links of that length or longer are dropped first; `cut_.max_link` is that of the fit.
+        links of that length or longer are dropped first. `hierarchy(cut_.max_link)` is the tree of the fit's
+        own cut: if flow or size counts there, it counts in the tree.
         """
         clustering = self._fitted()
         check_params(self, max_link=max_link)

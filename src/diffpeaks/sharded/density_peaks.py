@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from diffpeaks._base.constants import NOISE
 from diffpeaks._base.sklearn_parts import Interval, StrOptions
 from diffpeaks._base.validation import n_threads
-from diffpeaks._density_peaks import DensityPeaks
+from diffpeaks._density_peaks import DensityPeaks, fixed_seed
 from diffpeaks.neighbors import ApproximateSearch
 from diffpeaks.neighbors.euclidean import METRICS
 from diffpeaks.neighbors.inputs import transactional_fit
@@ -162,7 +162,8 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
             if folder is not None:
                 check_apart(parameter, folder, X)
         source = open_source(X, self.columns, self.id_column)
-        recall, _ = self._recall(source), bytes_of(self.memory_limit)
+        recall, seed = self._recall(source), fixed_seed(self.random_state)
+        bytes_of(self.memory_limit)  # refused before any work
         if source.n_samples > _MOST_SAMPLES:
             raise ValueError(
                 f"n_samples={source.n_samples} is more than {_MOST_SAMPLES}, up to which samples are "
@@ -173,18 +174,18 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
         return_freed_memory()  # of this process, which is under the limit as workers are
         with self._folder(out) as folder, executor_of(self.executor, self.n_workers) as executor:
             store = Store(folder, executor)
-            store.claim({**self._settings(), "recall": recall, **source.identity()})
+            store.claim({**self._settings(), "random_state": seed, "recall": recall, **source.identity()})
             budget = self._budget(source, taken_by(executor, source))
             found = gathered(source, self.metric, store, budget, recall is None, n_threads(None))
             points = stored_points(found, store, recall)
-            clustering = self._in_memory().clustering_of(points, found.weight)
+            clustering = self._in_memory(seed).clustering_of(points, found.weight)
             self._keep(clustering, found, store)
             if out is not None:
                 written_results(out, source, found.point, clustering, store)
             self._told(executor)
         return self
 
-    def _in_memory(self) -> DensityPeaks:
+    def _in_memory(self, seed: int = 0) -> DensityPeaks:
         """The clusterer whose method this is."""
         return DensityPeaks(
             max_link=self.max_link,
@@ -192,7 +193,7 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
             min_cluster_size=self.min_cluster_size,
             recipe=self.recipe,
             metric=self.metric,
-            random_state=self.random_state,
+            random_state=seed,
         )
 
     def _recall(self, source: Source) -> float | None:
@@ -211,7 +212,7 @@ class ShardedDensityPeaks(ClusterMixin, BaseEstimator):
 
     def _settings(self) -> dict[str, Any]:
         """What the results hang on, beside the points."""
-        names = "max_link", "min_prominence", "min_cluster_size", "recipe", "metric", "random_state"
+        names = "max_link", "min_prominence", "min_cluster_size", "recipe", "metric"
         return {name: repr(getattr(self, name)) for name in names}
 
     @contextmanager

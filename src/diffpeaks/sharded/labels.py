@@ -40,8 +40,8 @@ def prepare_labels(folder: _Folder, n_shards: int) -> None:
     foreign = [name for number, name in _parts(folder).items() if number >= n_shards]
     if foreign:
         raise ValueError(
-            f"the folder {str(folder)!r} holds {foreign[0]!r}, but there are only {n_shards} shards: it is "
-            "of another run; give an empty folder"
+            f"the folder {str(folder)!r} holds {foreign[0]!r} of another run: the number of shards is now "
+            f"{n_shards}; give an empty folder"
         )
 
 

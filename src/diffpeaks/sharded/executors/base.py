@@ -17,7 +17,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
-from diffpeaks._base.validation import check_integer, n_threads
+from diffpeaks._base.validation import MAX_THREADS, check_integer, n_threads
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -43,7 +43,7 @@ def lost(engine: str) -> ConnectionError:
 
 def workers_here(n_workers: int | None) -> int:
     """The number of workers of this machine; None for one on each processor."""
-    return n_threads(None) if n_workers is None else check_integer("n_workers", n_workers, 1)
+    return n_threads(None) if n_workers is None else check_integer("n_workers", n_workers, 1, MAX_THREADS)
 
 
 def check_has_effect(n_workers: int | None, place: Any) -> None:
