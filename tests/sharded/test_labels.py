@@ -106,7 +106,7 @@ def test_labels_that_are_not_whole_are_refused(folder):
 def test_what_would_stop_the_writing_is_refused_before_the_work(folder, monkeypatch):
     write_all("out", None)
     prepare_labels("out", 3)  # a run that goes on
-    with refuses("'out'|'part-00002.parquet'|only 2 shards|empty folder"):
+    with refuses("'out'|'part-00002.parquet'|of another run|is now 2|empty folder"):
         prepare_labels("out", 2)
     (folder / "file").touch()
     with refuses("'file'|is a file|give a folder"):
