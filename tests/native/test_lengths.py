@@ -44,6 +44,9 @@ def cells(starts=STARTS, slots=SLOTS):
 
 PACKED = cells()
 PACKED.pack(POINTS, floats(0), SLOTS, 1)
+CENTROID, ONE_SLOT = POINTS[:1], np.where(SLOTS == 0, SLOTS, np.int32(-1))
+PACKED_CENTROID = cells(slots=ONE_SLOT)  # that of the one cell
+PACKED_CENTROID.pack(CENTROID, floats(0), ONE_SLOT, 1)
 
 
 def hills():
@@ -63,7 +66,7 @@ def nearest_in_probed_cells(beside, rows):
 
 def visited_cells(limits, last_scores, visited, found):
     asked = _native.QueriesDouble(POINTS, POINTS, floats(0), 0.0, *BLOCKS)
-    probes = _native.Probes(ints(1, 1), 1, 0.0, 1.0, 1, PACKED, POINTS)
+    probes = _native.Probes(ints(1, 1), 1, 0.0, 1.0, 1, PACKED_CENTROID, CENTROID)
     probes.set_limits(limits)
     probes.set_last_scores(last_scores)
     PACKED.mark_visited(asked, probes, visited, found, 1)
